@@ -41,12 +41,18 @@ source::LoadedProblem load(const Arguments& arguments) {
 }
 
 void print_references(const verdict::References& references) {
-  const auto time = [](const std::optional<verdict::Reference>& reference) {
-    return reference ? human_seconds(to_seconds(reference->outcome.makespan)) : std::string("none");
-  };
-  log_info("first placements: {} ({}); one device {}; bound {}", time(references.quick),
-           references.quick ? references.quick->method : "none is feasible", time(references.single),
-           human_seconds(to_seconds(references.bound.ticks)));
+  const auto time = [](Ticks ticks) { return human_seconds(to_seconds(ticks)); };
+  std::string found = "no quick placer found a feasible placement";
+  if (references.quick) {
+    const Ticks quick = references.quick->outcome.makespan;
+    found = fmt::format("{} by {}, ", time(quick), references.quick->method);
+    found += references.single
+                 ? fmt::format("{:.2f} times as fast as one device ({})",
+                               to_seconds(references.single->outcome.makespan) / to_seconds(quick),
+                               time(references.single->outcome.makespan))
+                 : "no single device can run it";
+  }
+  log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
 }
 
 verdict::Verdict verdict_of(const Arguments& arguments, const std::string& output, const Problem& problem,

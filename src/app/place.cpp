@@ -237,7 +237,9 @@ Action add_place(CommandLine& cli) {
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here").type_name("FILE").not_empty();
   cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
-  cli.add_option("--seconds", arguments->seconds, "Budget: seconds");
+  cli.add_option(
+      "--seconds", arguments->seconds,
+      "Budget: seconds of search, from when the problem has been read; the verdict after it takes a moment more");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);

@@ -4,6 +4,7 @@
 
 #include "emplace/base/error.hpp"
 #include "search/common/deadline.hpp"
+#include "search/common/predicted_time.hpp"
 
 namespace emplace::verdict {
 
@@ -20,11 +21,6 @@ std::optional<Reference> reference_by(const std::string& method, const search::P
   } catch (const InputError&) {
     return std::nullopt;
   }
-}
-
-bool fits(const search::PlacerEntry& entry, const search::PlacerRequest& request) {
-  return entry.role == search::PlacerRole::quick && entry.only_for.value_or(request.objective) == request.objective &&
-         entry.in_best_for.value_or(request.objective) == request.objective;
 }
 
 std::string device_with_most_ops(const Problem& problem, const Placement& placement) {
@@ -56,11 +52,11 @@ References find_references(const search::PlacerRequest& given, double quick_seco
   if (quick_seconds <= 0) return found;
   const search::Deadline deadline(quick_seconds);
   request.evaluations = std::nullopt;
-  request.seconds = quick_seconds;
-  for (const search::PlacerEntry& entry : search::placers()) {
+  for (const std::string& method : search::quick_placers_by_time(problem, request.objective)) {
     if (deadline.passed() || (request.stop && request.stop())) break;
-    if (fits(entry, request) && entry.name != "single" && entry.name != "expert")
-      consider(reference_by(entry.name, request));
+    if (method == "single" || method == "expert") continue;
+    request.seconds = std::max(deadline.left(), search::least_seconds);
+    if (search::predicted_time(method, problem).first <= *request.seconds) consider(reference_by(method, request));
   }
   return found;
 }

@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/end_to_end/refusal.hpp"
+#include "tests/support/growth.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -22,7 +23,7 @@ class Auto : public ::testing::Test {
     arguments.insert(arguments.end(), {"-o", file_, "--json"});
     const Finished done = emplace_run(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.err, HasSubstr("first placements: "));
+    EXPECT_THAT(done.err, HasSubstr("first verdict: "));
     return done.exit_code == 0 ? json::parse(done.out) : json();
   }
   TemporaryFolder folder_;
@@ -64,6 +65,19 @@ TEST_F(Auto, SaysInFiveLinesHowFastWhatLimitsAndWhatNext) {
     EXPECT_GT(line.size(), name.size());
   }
   EXPECT_THAT(done.out, HasSubstr("one device"));
+}
+
+TEST_F(Auto, SaysItsFirstVerdictOnThousandsOfOpsLongBeforeItEnds) {
+  const std::string heard = folder_ / "heard";
+  const double before = cpu_seconds();
+  Process process({"sh", "-c", R"(exec "$0" "$@" 2> ")" + heard + '"', EMPLACE_PROGRAM, "auto",
+                   "zoo:gnmt?layers=4&sequence=20&training=true", "k40x2", "--seconds", "100", "-o", file_});
+  EXPECT_TRUE(comes_true([&] {
+    return file_exists(heard) && read_file(heard).find("first verdict: ") != std::string::npos;
+  }));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait(std::chrono::seconds(60)).exit_code, 75) << read_file(heard);
+  EXPECT_LT(cpu_seconds() - before, 6) << "2 s before it, and what the end takes";
 }
 
 TEST_F(Auto, EndsAsSoonAsThePlacementIsOptimal) {
