@@ -12,9 +12,11 @@ namespace {
 constexpr std::uint64_t most_simulated_ops = 4'000'000;
 
 // The placer's result, or nothing if it cannot place this problem or finds no feasible placement.
-std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request) {
+std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request,
+                                      std::uint64_t& evaluations) {
   try {
     search::PlacerResult result = search::place_with(method, request, ConfigTable("verdict"));
+    evaluations += result.evaluations;
     if (!result.outcome.feasible()) return std::nullopt;
     return Reference{method, std::move(result.placement), result.outcome};
   } catch (const InputError&) {
@@ -48,9 +50,9 @@ References find_references(const search::PlacerRequest& given, double quick_seco
     if (reference && (!found.quick || reference->outcome.makespan < found.quick->outcome.makespan))
       found.quick = reference;
   };
-  found.single = reference_by("single", request);
+  found.single = reference_by("single", request, found.evaluations);
   if (found.single) found.single_device = device_with_most_ops(problem, found.single->placement);
-  if (!problem.expert.empty()) found.expert = reference_by("expert", request);
+  if (!problem.expert.empty()) found.expert = reference_by("expert", request, found.evaluations);
   consider(found.single);
   consider(found.expert);
   if (quick_seconds <= 0) return found;
@@ -60,7 +62,7 @@ References find_references(const search::PlacerRequest& given, double quick_seco
   for (const search::PlacerEntry& entry : search::placers()) {
     if (deadline.passed() || (request.stop && request.stop())) break;
     if (fits(entry, request) && entry.name != "single" && entry.name != "expert")
-      consider(reference_by(entry.name, request));
+      consider(reference_by(entry.name, request, found.evaluations));
   }
   return found;
 }
