@@ -13,9 +13,11 @@ namespace {
 constexpr std::uint64_t most_simulated_ops = 4'000'000;
 
 // The placer's result, or nothing if it cannot place this problem or finds no feasible placement.
-std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request) {
+std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request,
+                                      std::uint64_t& evaluations) {
   try {
     search::PlacerResult result = search::place_with(method, request, ConfigTable("verdict"));
+    evaluations += result.evaluations;
     if (!result.outcome.feasible()) return std::nullopt;
     return Reference{method, std::move(result.placement), result.outcome};
   } catch (const InputError&) {
@@ -44,9 +46,9 @@ References find_references(const search::PlacerRequest& given, double quick_seco
     if (reference && (!found.quick || reference->outcome.makespan < found.quick->outcome.makespan))
       found.quick = reference;
   };
-  found.single = reference_by("single", request);
+  found.single = reference_by("single", request, found.evaluations);
   if (found.single) found.single_device = device_with_most_ops(problem, found.single->placement);
-  if (!problem.expert.empty()) found.expert = reference_by("expert", request);
+  if (!problem.expert.empty()) found.expert = reference_by("expert", request, found.evaluations);
   consider(found.single);
   consider(found.expert);
   if (quick_seconds <= 0) return found;
@@ -56,7 +58,8 @@ References find_references(const search::PlacerRequest& given, double quick_seco
     if (deadline.passed() || (request.stop && request.stop())) break;
     if (method == "single" || method == "expert") continue;
     request.seconds = std::max(deadline.left(), search::least_seconds);
-    if (search::predicted_time(method, problem).first <= *request.seconds) consider(reference_by(method, request));
+    if (search::predicted_time(method, problem).first <= *request.seconds)
+      consider(reference_by(method, request, found.evaluations));
   }
   return found;
 }

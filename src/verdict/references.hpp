@@ -22,6 +22,7 @@ struct References {
   std::optional<Reference> expert;  // none if the problem has no expert's placement, or it is not feasible
   std::optional<Reference> quick;   // the best feasible placement of the quick placers, `single` and `expert` included
   search::LowerBound bound;
+  std::uint64_t evaluations = 0;  // placements that were simulated to find them
 };
 
 // Runs `single` (at most 4 million ops / ops of the problem devices, those with the least total time first) and
