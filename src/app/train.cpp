@@ -18,6 +18,7 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/shipped_recipes.hpp"
+#include "experiment/run/run_subject.hpp"
 #include "experiment/run/training.hpp"
 #include "experiment/run/training_backend.hpp"
 #include "simulate/pipeline/pipeline.hpp"
@@ -141,19 +142,14 @@ Judged judge_result(const experiment::Training& training, const experiment::RunF
   for (verdict::Reference& each : found)
     if (each.outcome.feasible() && (!judged.references.quick || better(each.outcome, judged.references.quick->outcome)))
       judged.references.quick = std::move(each);
-  const std::vector<std::string> sources = training.recipe().sources();
-  verdict::Subject subject{.method = report.method,
-                           .outcome = report.outcome,
-                           .proved_optimal = report.proved_optimal,
-                           .run = folder.path(),
-                           .seconds = training.seconds()};
+  verdict::Subject subject{.method = report.method, .outcome = {}, .run = folder.path()};
   if (p < training.problems().size()) {
+    subject = experiment::subject_of_run(training.recipe(), folder.path(), p);
     subject.curve = curve_of(training);
-    subject.placement_file = folder.file(experiment::best_placement_file(p, training.problems().size()));
-    if (p < sources.size()) subject.problem = sources[p];
-    // Of several problems, `place` would refuse the constraints that match in another one only.
-    if (sources.size() == 1) subject.constraints = arguments_of(training.recipe().constraints().constraints());
   }
+  subject.outcome = report.outcome;
+  subject.proved_optimal = report.proved_optimal;
+  subject.seconds = training.seconds();
   judged.verdict = verdict::judge(*report.problem, training.objective(), subject, judged.references);
   return judged;
 }

@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "emplace/base/error.hpp"
 #include "experiment/run/run_folder.hpp"
+#include "experiment/run/run_subject.hpp"
 #include "formats/workload/workload.hpp"
 
 namespace emplace::report {
@@ -32,6 +33,7 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   }
   found.scoring = {schedule_of(o.schedule, place), objective_of(o.objective, place)};
   found.loaded = problems.load(found.recipe, problem);
+  found.subject = experiment::subject_of_run(found.recipe, run, problem);
   found.bound_file = run + (problem == 0 ? "/bound.json" : fmt::format("/bound.{}.json", problem));
   found.units = make_grouping(found.problem(), grouping_of(o.grouping, place), static_cast<std::size_t>(o.groups),
                               place, static_cast<std::uint64_t>(o.seed), o.group_share);

@@ -13,6 +13,8 @@ namespace {
 
 // Gains below this share of the step time are not worth another command.
 constexpr double worth_while = 0.01;
+// Times that differ by less than this share are called equal.
+constexpr double equal_share = 0.001;
 
 std::string time_text(Ticks ticks) { return human_seconds(to_seconds(ticks)); }
 
@@ -41,7 +43,14 @@ class Judge {
   void say(std::string sentence) { verdict_.sentences.push_back(std::move(sentence)); }
   [[nodiscard]] Ticks time() const { return s_.outcome.makespan; }
   [[nodiscard]] bool slower_than(const std::optional<Reference>& reference) const {
-    return reference && s_.outcome.feasible() && reference->outcome.makespan < time();
+    return reference && s_.outcome.feasible() && ratio(reference->outcome.makespan, time()) < 1 - equal_share;
+  }
+  [[nodiscard]] bool equals(const Reference& reference) const {
+    return std::abs(ratio(reference.outcome.makespan, time()) - 1) <= equal_share;
+  }
+  // The best of the others, if it is neither one device nor the expert, which have sentences of their own.
+  [[nodiscard]] bool has_other_placer() const {
+    return r_.quick && r_.quick->method != "single" && r_.quick->method != "expert";
   }
   // The share of the step time that could at most be gained.
   [[nodiscard]] double gap() const {
@@ -56,8 +65,7 @@ class Judge {
     verdict_.rows.emplace_back(what_, s_.outcome.timed() ? std::optional(time()) : std::nullopt);
     row(r_.single ? fmt::format("one device ({})", printable(r_.single_device)) : "one device", r_.single);
     if (r_.expert) row("expert", r_.expert);
-    if (r_.quick && r_.quick->method != "single" && r_.quick->method != "expert")
-      row(fmt::format("best quick placer ({})", r_.quick->method), r_.quick);
+    if (has_other_placer()) row(fmt::format("best other placer ({})", r_.quick->method), r_.quick);
     if (!s_.measured) verdict_.rows.emplace_back(fmt::format("bound ({})", r_.bound.method), r_.bound.ticks);
   }
 
@@ -67,17 +75,19 @@ class Judge {
                       time_text(r_.single->outcome.makespan)));
     if (slower_than(r_.expert))
       say(fmt::format("worse than the expert's placement, which takes {}", time_text(r_.expert->outcome.makespan)));
-    if (slower_than(r_.quick) && r_.quick->method != "single" && r_.quick->method != "expert")
-      say(fmt::format("worse than the quick placer {}, which takes {}", r_.quick->method,
+    if (has_other_placer() && slower_than(r_.quick))
+      say(fmt::format("worse than the placement of {}, which takes {}", r_.quick->method,
                       time_text(r_.quick->outcome.makespan)));
     if (r_.single && !slower_than(r_.single))
-      say(r_.single->outcome.makespan == time()
-              ? fmt::format("as fast as one device ({})", quote(r_.single_device))
-              : fmt::format("{:.2f} times as fast as one device ({})", ratio(r_.single->outcome.makespan, time()),
-                            quote(r_.single_device)));
+      say(equals(*r_.single) ? fmt::format("as fast as one device ({})", quote(r_.single_device))
+                             : fmt::format("{:.2f} times as fast as one device ({})",
+                                           ratio(r_.single->outcome.makespan, time()), quote(r_.single_device)));
     if (s_.measured) return;
     if (s_.proved_optimal || time() == r_.bound.ticks)
       say("no placement is faster: this one is optimal");
+    else if (gap() <= equal_share)
+      say(fmt::format("no placement is faster than {} ({}): this one is optimal within 0.1 %",
+                      time_text(r_.bound.ticks), r_.bound.method));
     else
       say(fmt::format("no placement is faster than {} ({}): at most {:.1f} % could be gained",
                       time_text(r_.bound.ticks), r_.bound.method, 100 * gap()));
