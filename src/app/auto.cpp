@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "app/next_commands.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
@@ -15,6 +14,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/formats/reader.hpp"
 #include "experiment/automatic/automatic.hpp"
+#include "experiment/run/next_commands.hpp"
 #include "report/limits.hpp"
 #include "report/placement_page.hpp"
 #include "simulate/pipeline/pipeline.hpp"
@@ -48,11 +48,10 @@ void print_references(const verdict::References& references) {
   if (references.quick) {
     const Ticks quick = references.quick->outcome.makespan;
     found = fmt::format("{} by {}, ", time(quick), references.quick->method);
-    found += references.single
-                 ? fmt::format("{:.2f} times as fast as one device ({})",
-                               to_seconds(references.single->outcome.makespan) / to_seconds(quick),
-                               time(references.single->outcome.makespan))
-                 : "no single device can run it";
+    found += references.single ? fmt::format("{:.2f} times as fast as one device ({})",
+                                             to_seconds(references.single->outcome.makespan) / to_seconds(quick),
+                                             time(references.single->outcome.makespan))
+                               : "no single device can run it";
   }
   log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
 }
@@ -76,7 +75,7 @@ verdict::Verdict verdict_of(const Arguments& arguments, const std::string& outpu
        .reason = reason_of(problem, result, schedule),
        .why_nothing = result.why_nothing,
        .split = result.split,
-       .commands = next_commands(
+       .commands = experiment::next_commands(
            {.source = arguments.machine.empty() ? arguments.model : arguments.model + "@" + arguments.machine,
             .options = arguments.graph.options(),
             .constraints = arguments.constraints.constraints,

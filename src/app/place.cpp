@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "app/next_commands.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
@@ -18,6 +17,7 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/run/next_commands.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
 #include "search/common/first_placement.hpp"
@@ -194,15 +194,15 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
                       .outcome = result.outcome,
                       .proved_optimal = proof.optimal,
                       .why_nothing = why_nothing,
-                      .commands = next_commands({.source = arguments.problem,
-                                                 .options = arguments.graph.options(),
-                                                 .constraints = arguments.constraints.constraints,
-                                                 .schedule = schedule,
-                                                 .objective = objective,
-                                                 .pipeline = arguments.objective.pipeline(),
-                                                 .file = arguments.output,
-                                                 .problem = &problem,
-                                                 .placement = &result.placement}),
+                      .commands = experiment::next_commands({.source = arguments.problem,
+                                                             .options = arguments.graph.options(),
+                                                             .constraints = arguments.constraints.constraints,
+                                                             .schedule = schedule,
+                                                             .objective = objective,
+                                                             .pipeline = arguments.objective.pipeline(),
+                                                             .file = arguments.output,
+                                                             .problem = &problem,
+                                                             .placement = &result.placement}),
                       .seconds = seconds},
                      references);
   if (output) {

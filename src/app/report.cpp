@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "app/next_commands.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/run/next_commands.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "report/placement_page.hpp"
@@ -165,12 +165,12 @@ ExitCode report_placement(const Arguments& arguments) {
   if (!bounds.infeasible && bounds.best().ticks > references.bound.ticks) references.bound = bounds.best();
   const evaluate::EvaluationJob job{0, &read.placement};
   const Outcome outcome = backend.evaluator->evaluate(std::span(&job, 1)).front();
-  verdict::Commands commands = next_commands({.source = problem_source,
-                                              .options = arguments.graph.options(),
-                                              .schedule = scoring.schedule,
-                                              .file = placement_file,
-                                              .problem = &problem,
-                                              .placement = &read.placement});
+  verdict::Commands commands = experiment::next_commands({.source = problem_source,
+                                                          .options = arguments.graph.options(),
+                                                          .schedule = scoring.schedule,
+                                                          .file = placement_file,
+                                                          .problem = &problem,
+                                                          .placement = &read.placement});
   if (commands.keep.starts_with("emplace report ")) commands.keep = {};  // this command
   const verdict::Verdict verdict = verdict::judge(scoring.objective,
                                                   {.method = placement_file,

@@ -7,7 +7,6 @@
 
 #include "app/command.hpp"
 #include "app/compared_placers.hpp"
-#include "app/next_commands.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
@@ -18,6 +17,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/search/bound.hpp"
 #include "experiment/recipe/shipped_recipes.hpp"
+#include "experiment/run/run_subject.hpp"
 #include "experiment/run/training.hpp"
 #include "experiment/run/training_backend.hpp"
 
@@ -124,26 +124,6 @@ std::optional<verdict::CurveFacts> curve_of(const experiment::Training& training
                                .high = column("step_time_q90")});
 }
 
-// For a problem that was held out, only the training can go on.
-verdict::Commands commands_of(const experiment::Training& training, const experiment::RunFolder& folder,
-                              const PlacementReport& report, std::size_t p) {
-  PlacedSubject subject{.options = training.recipe().source,
-                        .schedule = training.schedule(),
-                        .objective = training.objective(),
-                        .run = folder.path(),
-                        .of_several = training.problems().size() > 1,
-                        .problem = report.problem,
-                        .placement = report.placement};
-  const std::vector<std::string> sources = training.recipe().sources();
-  if (p < training.problems().size() && p < sources.size()) {
-    subject.source = sources[p];
-    subject.file = folder.file(experiment::best_placement_file(p, training.problems().size()));
-    // Of several problems, `place` would refuse the constraints that match in another one only.
-    if (sources.size() == 1) subject.constraints = training.recipe().constraints().constraints();
-  }
-  return next_commands(subject);
-}
-
 // A problem's simulated result beside one device, the expert and the bound. `found` are further placements to compare
 // with.
 struct Judged {
@@ -163,11 +143,12 @@ Judged judge_result(const experiment::Training& training, const experiment::RunF
   for (verdict::Reference& each : found)
     if (each.outcome.feasible() && (!judged.references.quick || better(each.outcome, judged.references.quick->outcome)))
       judged.references.quick = std::move(each);
-  verdict::Subject subject{.method = report.method,
-                           .outcome = report.outcome,
-                           .proved_optimal = report.proved_optimal,
-                           .commands = commands_of(training, folder, report, p),
-                           .seconds = training.seconds()};
+  verdict::Subject subject =
+      experiment::subject_of_run(training.recipe(), folder.path(), p, *report.problem, report.placement);
+  subject.method = report.method;
+  subject.outcome = report.outcome;
+  subject.proved_optimal = report.proved_optimal;
+  subject.seconds = training.seconds();
   if (!report.outcome.feasible())
     subject.why_nothing = search::lower_bounds(*report.problem, training.objective(), 0).infeasible.value_or("");
   if (p < training.problems().size()) subject.curve = curve_of(training);

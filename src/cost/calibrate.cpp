@@ -36,11 +36,15 @@ void set_speedups(machine::MachineDevice& device, const std::vector<const TimedO
   constexpr double most = 100;
   for (const OpClass cls : op_classes()) {
     std::vector<TimedOp> members;
-    for (const TimedOp* kernel : kernels)
-      if (kernel->cls == cls && cls != OpClass::free) members.push_back(*kernel);
+    double launches = 0;
+    for (const TimedOp* kernel : kernels) {
+      if (kernel->cls != cls || cls == OpClass::free) continue;
+      members.push_back(*kernel);
+      launches += kernel->launches;
+    }
     if (members.empty()) continue;
     const PredictionError sum = prediction_error(device, name_of(cls), members);
-    const double launches_s = device.launch_overhead_s * static_cast<double>(members.size());
+    const double launches_s = device.launch_overhead_s * launches;
     const double predicted = sum.predicted_s - launches_s, measured = sum.measured_s - launches_s;
     if (!(predicted > 0)) continue;
     device.fused_speedup[name_of(cls)] = rounded(measured * most > predicted ? predicted / measured : most);
@@ -102,7 +106,7 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
     (known ? model.ops : model.rest)
         .push_back({cost.cls, compute_dtype(kernels.graph, OpId{i}), cost.flops,
                     static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written),
-                    known ? measured.seconds[i] : 0, kernels.graph.ops[i].type});
+                    known ? measured.seconds[i] : 0, kernels.graph.ops[i].type, cost.launches});
   }
   return model;
 }

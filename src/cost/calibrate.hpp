@@ -23,6 +23,7 @@ struct TimedOp {
   double bytes = 0;
   double seconds = 0;
   std::string type = {};  // "" if unknown
+  double launches = 1;    // OpCost::launches
 };
 
 // The ops of one model, in the order of the graph.

@@ -39,10 +39,10 @@ double peak_of(const machine::MachineDevice& device, DType dtype) {
   return at->second;
 }
 
-// The terms of a fit: a constant (0), the seconds at the peak, and the bytes.
+// The terms of a fit: the launches (0), the seconds at the peak, and the bytes.
 constexpr std::size_t compute_term = 1, traffic_term = 2;
 FitRow fit_row(const TimedOp& op, const machine::MachineDevice& device) {
-  return {{1, op.flops > 0 ? op.flops / peak_of(device, op.dtype) : 0, op.bytes}, op.seconds};
+  return {{op.launches, op.flops > 0 ? op.flops / peak_of(device, op.dtype) : 0, op.bytes}, op.seconds};
 }
 
 struct ClassRows {
@@ -60,6 +60,11 @@ struct ClassRows {
     double sum = 0;
     for (const FitRow& row : rows) sum += fitted[term] * row.features[term];
     return sum;
+  }
+  [[nodiscard]] double launches_per_op() const {
+    double sum = 0;
+    for (const FitRow& row : rows) sum += row.features[0];
+    return sum / static_cast<double>(rows.size());
   }
   [[nodiscard]] bool bound_by_memory() const { return seconds_of(traffic_term) > seconds_of(compute_term); }
   void count_compute_bound() {
@@ -163,7 +168,7 @@ DeviceFit fit_with_overlap(const machine::MachineDevice& given, std::vector<Clas
 void set_figures(machine::MachineDevice& device, const ClassRows& fit, double launch_s) {
   const std::string cls = name_of(fit.cls);
   const auto& [constant, inverse_efficiency, seconds_per_byte] = fit.fitted;
-  const double extra_s = std::max(0.0, constant - launch_s);
+  const double extra_s = std::max(0.0, constant - launch_s) * fit.launches_per_op();  // half_* count once for an op
   const bool on_flops = fit.all_compute && !fit.bound_by_memory();
   if (fit.peak > 0) device.efficiency[cls] = four_digits(1 / inverse_efficiency);
   device.memory_efficiency[cls] = std::min(1.0, four_digits(1 / (seconds_per_byte * device.memory_bytes_per_s)));

@@ -48,6 +48,7 @@ double predicted_seconds(const Roofline& roofline, const TimedOp& op, const std:
   cost.cls = op.cls;
   cost.flops = op.flops;
   cost.bytes_read = static_cast<Bytes>(op.bytes);
+  cost.launches = op.launches;
   return roofline.seconds(cost, op.dtype, node, name);
 }
 

@@ -25,7 +25,7 @@ class Roofline {
   //   compute = (flops + half_flops) / (peak x efficiency)                         0 for an op without FLOPs
   //   traffic = (bytes + half_bytes) / (memory bandwidth x memory_efficiency)      0 for an op without bytes
   //   work    = max(compute, traffic) + (1 - overlap) x min(compute, traffic)      / fused_speedup, in a fused run
-  //   seconds = work + launches x launch overhead                                  (launches: 1, but for control flow)
+  //   seconds = work + launches x launch overhead                                  (launches: OpCost::launches)
   // so that an op of few FLOPs reaches the share efficiency x flops / (flops + half_flops) of the peak. With overlap 1
   // (the default) this is the roofline of Williams, Waterman and Patterson 2009.
   // Returns 0 for ops of class `free`, which do no work and are not launched, and NaN if the device cannot run the

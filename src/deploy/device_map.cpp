@@ -24,6 +24,16 @@ bool is_path(const std::vector<std::string>& parts) {
          std::isdigit(static_cast<unsigned char>(parts.front().front())) == 0;
 }
 
+// PaddlePaddle numbers the weights of each kind of layer, "conv2d_0.w_0" and "conv2d_0.b_0": no part of such a name is
+// a module of a PyTorch model.
+bool is_paddle_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.size() < dot + 4) return false;
+  const std::string_view last = name.substr(dot + 1);
+  return (last.starts_with("w_") || last.starts_with("b_")) &&
+         std::ranges::all_of(last.substr(2), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
 // The module of a weight with a name as in a state_dict: all but the last part, "layer.0" of "layer.0.weight". A weight
 // of the model itself ("class_token") counts as a module.
 std::optional<std::string> module_of_weight(const std::string& name) {
@@ -59,6 +69,7 @@ struct OpModules {
   std::optional<std::string> of_scope;
   bool has_weights = false;
   bool show_modules = false;  // a scope, or a weight with a dot in its name, is not by chance
+  std::string of_paddle;      // a weight with a name of PaddlePaddle; "": none
 };
 
 // `in_file`: the module that the file names for the op, or "".
@@ -71,6 +82,10 @@ OpModules modules_of(const GraphOp& op, const std::string& in_file, const Graph&
     const std::string& name = pruned.parameters[input.index].name;
     modules.has_weights = true;
     if (is_in_file) continue;
+    if (is_paddle_name(name)) {
+      modules.of_paddle = name;
+      continue;
+    }
     if (auto module = module_of_weight(name)) {
       modules.show_modules |= name.find('.') != std::string::npos;
       modules.of_weights.push_back(*std::move(module));
@@ -81,6 +96,19 @@ OpModules modules_of(const GraphOp& op, const std::string& in_file, const Graph&
     modules.of_weights.push_back(*modules.of_scope);
   }
   return modules;
+}
+
+[[noreturn]] void refuse_without_modules(const std::string& model, const std::string& of_paddle) {
+  constexpr std::string_view instead = "--for onnx, openvino and tensorflow place a model in the format of its file";
+  if (!of_paddle.empty())
+    throw InputError(model,
+                     "its weights have the names that PaddlePaddle gives them ({}), which are no modules of a PyTorch "
+                     "model, so no device_map can be made; {}",
+                     quote(of_paddle), instead);
+  throw InputError(model,
+                   "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
+                   "\"/encoder/layer.0/MatMul\"), so no device_map can be made; {}",
+                   instead);
 }
 
 // The tree of module names. A module whose parts are all on one device replaces them in the map.
@@ -146,12 +174,14 @@ DeviceMap device_map(const ModelPlacement& placement, const std::vector<std::str
   std::vector<OpId> without_weights;
   std::set<std::string> devices_of_unnamed;
   bool named = false;
+  std::string of_paddle;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const OpModules of_op = modules_of(ops[i], i < modules_in_file.size() ? modules_in_file[i] : std::string(),
                                        pruned.graph, pruned.became[i]);
     result.module_of_op.push_back(of_op.of_scope             ? *of_op.of_scope
                                   : of_op.of_weights.empty() ? ""
                                                              : of_op.of_weights.front());
+    if (of_paddle.empty()) of_paddle = of_op.of_paddle;
     if (pruned.became[i].is_none()) continue;
     if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) {
       named |= of_op.show_modules;
@@ -171,10 +201,7 @@ DeviceMap device_map(const ModelPlacement& placement, const std::vector<std::str
         if (std::vector<OpId>& own = modules[module]; own.empty() || own.back() != OpId{i}) own.emplace_back(i);
     }
   }
-  if (!named)
-    throw InputError(placement.model,
-                     "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
-                     "\"/encoder/layer.0/MatMul\"), so no device_map can be made");
+  if (!named) refuse_without_modules(placement.model, of_paddle);
   std::vector<OpId> followers;
   for (const OpId op : without_weights) {
     const auto module = modules.find(result.module_of_op[op.index()]);

@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "formats/shapes_by_value.hpp"
+
 namespace emplace::formats {
 
 namespace {
@@ -273,6 +275,7 @@ std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::
   const std::string_view type = op.type;
   if (like_input.contains(type) && (position == 0 || type == "Switch")) return input_shape(graph, op, 0);
   if (position != 0) return std::nullopt;
+  if (auto by_value = shape_by_value(graph, op)) return by_value;
   if (broadcasting.contains(type) && !op.inputs.empty()) {
     Shape result = input_shape(graph, op, 0);
     for (std::size_t i = 1; i < op.inputs.size(); ++i) result = broadcast(result, shape_of(graph, op.inputs[i]));

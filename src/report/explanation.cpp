@@ -82,7 +82,7 @@ Explanation explain(const Problem& problem, const Placement& placement, Schedule
   if (e.outcome.timed()) {
     e.path = simulate::critical_path(problem, placement, schedule, e.timeline);
     e.shares = simulate::shares_of(e.path);
-    e.limits = limits_of(problem, placement, e.outcome, e.usage, e.path);
+    e.limits = limits_of(problem, placement, schedule, e.outcome, e.usage, e.path);
     e.stretches = stretches_of(e.path, placement, e.timeline);
     e.ops_on.resize(problem.device_count());
     for (const std::uint8_t device : placement.device) ++e.ops_on[device];

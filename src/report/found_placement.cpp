@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "emplace/base/error.hpp"
 #include "experiment/run/run_folder.hpp"
+#include "experiment/run/run_subject.hpp"
 #include "formats/workload/workload.hpp"
 
 namespace emplace::report {
@@ -39,6 +40,7 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   if (found.scoring.schedule != Schedule::fifo && found.placement.order.empty())
     throw InputError(file, "the schedule {} needs an order, and the placement has none",
                      name_of(found.scoring.schedule));
+  found.subject = experiment::subject_of_run(found.recipe, run, problem, found.problem(), &found.placement);
 }
 
 // Stores the message of an error in found.missing. The page of a run whose model cannot be loaded any more still has

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "verdict/verdict.hpp"
 
 namespace emplace::report {
 
@@ -23,8 +25,10 @@ struct FoundPlacement {
   evaluate::Scoring scoring;  // schedule and objective of the run
   Grouping units;             // groups of ops that the run placed together
   experiment::Recipe recipe;
-  search::LowerBound bound;  // of the problem if it is known; method "": it is to be proved
-  std::string bound_file;    // where the run's folder keeps the bound of this problem; "": it is not kept
+  search::LowerBound bound;              // of the problem if it is known; method "": it is to be proved
+  verdict::Subject subject;              // how it was made, for the verdict; its outcome is not set
+  std::optional<verdict::Verdict> head;  // the verdict if it is known; none: it is to be found
+  std::string bound_file;                // where the run's folder keeps the bound of this problem; "": it is not kept
 
   [[nodiscard]] const Problem& problem() const { return loaded->problem; }
 };

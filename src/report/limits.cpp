@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "emplace/problem/grouping.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "report/names.hpp"
 
@@ -53,9 +54,9 @@ std::string limit_percent(double share) { return share >= 0.1 ? fmt::format("{:.
 
 class LimitFinder {
  public:
-  LimitFinder(const Problem& problem, const Placement& placement, const Outcome& outcome, const Usage& usage,
-              std::span<const simulate::PathStep> path)
-      : p_(problem), placement_(placement), outcome_(outcome), usage_(usage), path_(path) {}
+  LimitFinder(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& outcome,
+              const Usage& usage, std::span<const simulate::PathStep> path)
+      : p_(problem), placement_(placement), schedule_(schedule), outcome_(outcome), usage_(usage), path_(path) {}
 
   std::vector<Limit> find() {
     std::vector<Limit> all;
@@ -161,32 +162,59 @@ class LimitFinder {
       const Bytes capacity = p_.devices[d].memory, peak = usage_.device_peak[d];
       if (capacity == no_memory_limit || (peak > capacity) != too_small) continue;
       const double full = capacity > 0 ? static_cast<double>(peak) / static_cast<double>(capacity) : peak > 0 ? 2 : 0;
-      if (!too_small && (full < nearly_full || share(gain_on(d)) < worth_moving)) continue;
+      if (!too_small && (full < nearly_full || !keeps_faster_ops_away(d))) continue;
       Limit limit{.kind = LimitKind::memory, .name = p_.devices[d].name, .share = full, .free = capacity - peak};
       limit.fills = true;
       const std::string name = cell_name(limit.name);
       limit.sentence =
           too_small
               ? fmt::format("the memory of {} is too small by {}", name, human_bytes(-limit.free))
-              : fmt::format("the memory of {} is {} full ({} free), and ops that would be faster there run elsewhere",
-                            name, limit_percent(full), human_bytes(limit.free));
+              : fmt::format(
+                    "the memory of {} is {} full ({} free), and ops that would be faster there do not fit together",
+                    name, limit_percent(full), human_bytes(limit.free));
       list.push_back(std::move(limit));
     }
     return list;
   }
 
-  // The time that the ops of other devices would save on this one.
-  [[nodiscard]] Ticks gain_on(std::size_t d) const {
-    Ticks gain = 0;
+  // Whether ops of other devices would save much time on this one, but its memory cannot hold all of them.
+  [[nodiscard]] bool keeps_faster_ops_away(std::size_t d) const {
+    const Grouping units = make_grouping(p_, GroupingKind::colocation);
+    std::vector<Ticks> gains(units.count());
+    std::vector<char> runs(units.count(), 1);
     for (std::size_t op = 0; op < p_.op_count(); ++op) {
       const Ticks here = p_.time(OpId{op}, DeviceId{placement_.device[op]}), there = p_.time(OpId{op}, DeviceId{d});
-      if (there != cannot_run && here > there) gain += here - there;
+      const std::uint32_t unit = units.unit_of_op[op];
+      if (there == cannot_run) runs[unit] = 0;
+      gains[unit] += here - there;
     }
-    return gain;
+    Ticks gain = 0;
+    Placement moved = placement_;
+    for (std::size_t op = 0; op < p_.op_count(); ++op) {
+      const std::uint32_t unit = units.unit_of_op[op];
+      if (runs[unit] != 0 && gains[unit] > 0) moved.device[op] = static_cast<std::uint8_t>(d);
+    }
+    for (std::size_t unit = 0; unit < units.count(); ++unit)
+      if (runs[unit] != 0 && gains[unit] > 0) gain += gains[unit];
+    return share(gain) >= worth_moving && !fits(moved, d);
+  }
+
+  // Whether the placement's ops on the device fit into its memory; without a simulated step, whether what stays there
+  // for the whole step does.
+  [[nodiscard]] bool fits(const Placement& placement, std::size_t d) const {
+    const Bytes capacity = p_.devices[d].memory;
+    Bytes resident = 0;
+    for (std::size_t op = 0; op < p_.op_count(); ++op)
+      if (placement.device[op] == d) resident += p_.resident[op];
+    if (resident > capacity) return false;
+    Usage usage;
+    const Outcome outcome = simulate::make_exact_engine(p_, schedule_)->evaluate(placement, {.usage = &usage});
+    return !outcome.timed() || usage.device_peak[d] <= capacity;
   }
 
   const Problem& p_;
   const Placement& placement_;
+  const Schedule schedule_;
   const Outcome& outcome_;
   const Usage& usage_;
   const std::span<const simulate::PathStep> path_;
@@ -204,10 +232,10 @@ std::string_view name_of(LimitKind kind) {
   return "chain";
 }
 
-std::vector<Limit> limits_of(const Problem& problem, const Placement& placement, const Outcome& outcome,
-                             const Usage& usage, std::span<const simulate::PathStep> path) {
+std::vector<Limit> limits_of(const Problem& problem, const Placement& placement, Schedule schedule,
+                             const Outcome& outcome, const Usage& usage, std::span<const simulate::PathStep> path) {
   if (!outcome.timed()) return {};
-  return LimitFinder(problem, placement, outcome, usage, path).find();
+  return LimitFinder(problem, placement, schedule, outcome, usage, path).find();
 }
 
 std::vector<Limit> limits_of(const Problem& problem, const Placement& placement, Schedule schedule) {
@@ -216,7 +244,8 @@ std::vector<Limit> limits_of(const Problem& problem, const Placement& placement,
   const Outcome outcome =
       simulate::make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &usage, .timeline = &timeline});
   if (!outcome.timed()) return {};
-  return limits_of(problem, placement, outcome, usage, simulate::critical_path(problem, placement, schedule, timeline));
+  return limits_of(problem, placement, schedule, outcome, usage,
+                   simulate::critical_path(problem, placement, schedule, timeline));
 }
 
 std::string limits_sentence(std::span<const Limit> limits) {

@@ -18,7 +18,7 @@ namespace emplace::report {
 enum class LimitKind : std::uint8_t {
   device,  // it computes for nearly all of the step
   link,    // a channel that carries transfers for nearly all of the step
-  memory,  // a device is (nearly) full, and ops that would be faster there run elsewhere; or its memory is too small
+  memory,  // a device is (nearly) full, and ops that would be faster there do not fit; or its memory is too small
   chain,   // ops and transfers that need one another's results take nearly all of the step, without any waiting
 };
 std::string_view name_of(LimitKind kind);  // "device", "link", "memory", "chain"
@@ -42,10 +42,11 @@ inline constexpr double filling_share = 0.9;
 
 // What limits the step, the first limit first: a memory that is too small, then every device, link and chain that fills
 // the step, by share; if there is none, the busiest device, the busiest link and the longest chain, by share; then
-// memories that are nearly full. Links without contention never limit. Empty if the outcome is not timed. `path` is the
-// step's critical path; `usage` must be filled in. Takes time linear in ops and edges.
-std::vector<Limit> limits_of(const Problem& problem, const Placement& placement, const Outcome& outcome,
-                             const Usage& usage, std::span<const simulate::PathStep> path);
+// memories that are nearly full and too small for all ops that would be faster there. Links without contention never
+// limit. Empty if the outcome is not timed. `path` is the step's critical path; `usage` must be filled in. Takes time
+// linear in ops and edges, and one simulation for each nearly full memory.
+std::vector<Limit> limits_of(const Problem& problem, const Placement& placement, Schedule schedule,
+                             const Outcome& outcome, const Usage& usage, std::span<const simulate::PathStep> path);
 // The same after a simulation of the placement, which must have passed check_placement. InputError if the schedule
 // needs an order and the placement has none.
 std::vector<Limit> limits_of(const Problem& problem, const Placement& placement, Schedule schedule);

@@ -5,6 +5,7 @@
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/search/bound.hpp"
 #include "report/page.hpp"
+#include "report/page_head.hpp"
 #include "report/proved_bound.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 
@@ -48,48 +49,7 @@ Explanation simulated(const FoundPlacement& found, const MoveLimits& moves) {
   return explanation;
 }
 
-const Json* row_of(const Json& baselines, std::string_view method) {
-  for (const Json& row : baselines)
-    if (!row["learned"].get<bool>() && row["method"] == method && row["feasible"].get<bool>()) return &row;
-  return nullptr;
-}
-
-const Json* fastest_of(const Json& baselines) {
-  const Json* best = nullptr;
-  for (const Json& row : baselines)
-    if (!row["learned"].get<bool>() && row["feasible"].get<bool>() &&
-        (best == nullptr || row["time"].get<Ticks>() < (*best)["time"].get<Ticks>()))
-      best = &row;
-  return best;
-}
-
 }  // namespace
-
-verdict::Verdict head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound,
-                         bool measured) {
-  verdict::Verdict head;
-  const auto time_in = [](const Json* row) {
-    return row == nullptr ? std::optional<Ticks>() : std::optional((*row)["time"].get<Ticks>());
-  };
-  const std::optional<Ticks> own = outcome.timed() ? std::optional(outcome.makespan) : std::nullopt;
-  const Json* best = fastest_of(baselines);
-  const std::optional<Ticks> single = time_in(row_of(baselines, "single"));
-  head.rows.emplace_back("this placement", own);
-  head.rows.emplace_back("one device", single);
-  if (const Json* expert = row_of(baselines, "expert")) head.rows.emplace_back("expert", time_in(expert));
-  if (best != nullptr)
-    head.rows.emplace_back(fmt::format("best found for this page ({})", (*best)["method"].get<std::string>()),
-                           time_in(best));
-  if (!measured) head.rows.emplace_back(fmt::format("bound ({})", bound.method), bound.ticks);
-  if (!outcome.feasible() || measured) return head;
-  if (single && *single < *own) head.sentences.emplace_back("worse than one device");
-  if (time_in(best).value_or(*own) < *own)
-    head.sentences.push_back(fmt::format("worse than the placement that {} finds in {} evaluations",
-                                         (*best)["method"].get<std::string>(),
-                                         (*best)["evaluations"].get<std::uint64_t>()));
-  if (*own <= bound.ticks) head.sentences.emplace_back("no placement is faster: this one is optimal");
-  return head;
-}
 
 Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, const PlacementLimits& limits) {
   Json json = {{"source", page_text(found.source, 300)}};
@@ -124,7 +84,7 @@ Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, cons
   // Times that the training measured cannot be compared with the simulated ones of the placers.
   const LearnedCurve compared = json["measured"].get<bool>() ? LearnedCurve{.evaluations = curve.evaluations} : curve;
   json["baselines"] = baselines_json(found, outcome, explanation.reason, compared, limits);
-  json["head"] = head_json(head_of(outcome, json["baselines"], bound, json["measured"].get<bool>()));
+  json["head"] = head_json(found.head ? *found.head : head_of(found, outcome, curve, json["baselines"], bound));
   return json;
 }
 

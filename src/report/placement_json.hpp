@@ -10,8 +10,8 @@
 #include "emplace/search/bound.hpp"
 #include "report/explanation.hpp"
 #include "report/found_placement.hpp"
-#include "report/head.hpp"
 #include "report/page_json.hpp"
+#include "verdict/verdict.hpp"
 
 namespace emplace::report {
 
@@ -37,6 +37,8 @@ struct PlacementLimits {
 struct LearnedCurve {
   std::uint64_t evaluations = 1;  // in all
   std::vector<double> at_evaluations = {}, at_seconds = {}, best = {};
+  std::optional<verdict::CurveFacts> facts = {};  // about its end
+  std::optional<double> seconds = {};             // of training in all
 };
 // The best result after at most this many evaluations, or this much time of training; none if it is unknown.
 std::optional<Ticks> learned_after_evaluations(const LearnedCurve& curve, std::uint64_t evaluations);
@@ -80,9 +82,6 @@ bool has_few_baselines(const FoundPlacement& found, const PlacementLimits& limit
 // so all but the times that the placers took is deterministic.
 Json baselines_json(const FoundPlacement& found, const Outcome& learned, const std::string& reason,
                     const LearnedCurve& curve, const PlacementLimits& limits);
-
-// The head of a placement's report, from its outcome, the rows of baselines_json() and the bound.
-verdict::Verdict head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound, bool measured);
 
 // All parts; {"missing": why} if there is nothing to show.
 Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, const PlacementLimits& limits = {});

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/version.hpp"
-#include "report/head.hpp"
 #include "report/page.hpp"
 #include "report/placement_json.hpp"
 
@@ -28,10 +27,10 @@ std::string placement_page(const PlacementSubject& subject, const verdict::Verdi
   found.recipe.options.policy = subject.method;
   found.recipe.options.compare = {};
   found.bound = subject.bound;
+  found.head = verdict;
   PlacementLimits limits;
   limits.placed = 0;  // no other placers: the verdict has them
   Json placement = placement_json(found, {.evaluations = subject.evaluations}, limits);
-  placement["head"] = head_json(verdict);
   placement["run"] = 0;
   placement["number"] = 0;
   const bool pipeline = subject.scoring.objective == Objective::pipeline;

@@ -95,16 +95,34 @@ struct Run {
   experiment::Metrics metrics;
 };
 
-LearnedCurve curve_of(const experiment::Metrics& metrics) {
+// What the metrics of all updates say about the end of the training.
+std::optional<verdict::CurveFacts> facts_of(const Run& run) {
+  constexpr std::size_t most_updates = 1'000'000;
+  std::optional<experiment::Metrics> all;
+  if (run.metrics.updates_per_point > 1) all = experiment::read_metrics(run.folder + "/metrics.csv", most_updates);
+  const auto column = [&](std::string_view name) {
+    const std::vector<double>* found = (all ? *all : run.metrics).find(name);
+    return found == nullptr ? std::vector<double>() : *found;
+  };
+  return verdict::curve_facts({.best = column("best_step_time"),
+                               .low = column("step_time_q10"),
+                               .median = column("step_time_q50"),
+                               .high = column("step_time_q90")});
+}
+
+LearnedCurve curve_of(const Run& run) {
+  const experiment::Metrics& metrics = run.metrics;
   LearnedCurve curve;
   if (const double evaluations = last_of(metrics, "evaluations"); std::isfinite(evaluations) && evaluations >= 1)
     curve.evaluations = static_cast<std::uint64_t>(evaluations);
+  if (const double seconds = last_of(metrics, "wall_seconds"); std::isfinite(seconds)) curve.seconds = seconds;
   const std::vector<double>* best = metrics.find("best_step_time");
   const std::vector<double>* at = metrics.find("evaluations");
   const std::vector<double>* seconds = metrics.find("wall_seconds");
   if (best == nullptr || at == nullptr) return curve;
   curve.best = *best;
   curve.at_evaluations = *at;
+  curve.facts = facts_of(run);
   if (seconds != nullptr) curve.at_seconds = *seconds;
   return curve;
 }
@@ -122,7 +140,7 @@ Json placements_json(std::span<const Run> runs, const RunPageLimits& page_limits
   std::size_t ops = 0;
   for (const std::size_t run : order) {
     std::vector<FoundPlacement> all = found_placements(runs[run].folder, most_placements - list.size(), problems);
-    LearnedCurve curve = curve_of(runs[run].metrics);
+    LearnedCurve curve = curve_of(runs[run]);
     std::size_t problem = 0;
     for (FoundPlacement& found : all) {
       if (found.missing.empty() && ops > 0 && ops + found.problem().op_count() > most_ops)
@@ -130,7 +148,8 @@ Json placements_json(std::span<const Run> runs, const RunPageLimits& page_limits
             fmt::format("Its {} ops do not fit on a page with the other placements; make a page of this run alone",
                         found.problem().op_count());
       if (found.missing.empty() && found.recipe.sources().size() > 1)
-        curve = {.evaluations = curve.evaluations};  // the metrics are those of all problems together
+        curve = {.evaluations = curve.evaluations,
+                 .seconds = curve.seconds};  // the metrics are those of all problems together
       if (found.missing.empty()) {
         ops += found.problem().op_count();
         ++page.placements;

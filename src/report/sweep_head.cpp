@@ -3,7 +3,7 @@
 #include "experiment/sweep/coordinator.hpp"
 #include "experiment/sweep/sweep_table.hpp"
 #include "experiment/sweep/trial.hpp"
-#include "report/placement_json.hpp"
+#include "report/page_head.hpp"
 #include "report/proved_bound.hpp"
 
 namespace emplace::report {
@@ -14,14 +14,13 @@ verdict::Verdict head_of_sweep(const experiment::SweepFolder& folder, double bou
   ProblemCache shelf;
   const std::string run = experiment::run_of_seed(folder.sweep, experiment::trial_folder(folder.path, best->trial),
                                                   folder.sweep.seeds.front());
-  const FoundPlacement found = found_placements(run, 1, shelf).front();
+  FoundPlacement found = found_placements(run, 1, shelf).front();
   if (!found.missing.empty()) return {};
   Outcome outcome;  // with several seeds the objective is their median, which is of no single placement
   outcome.makespan = ticks_of_seconds(*best->objective);
-  const bool measured = evaluate::entry_of({found.recipe.options.evaluator, {}}).measures;
-  const Json baselines = baselines_json(found, outcome, "", {}, {});
-  return head_of(outcome, baselines, proved_bound(found.problem(), found.scoring, bound_seconds, found.bound_file),
-                 measured);
+  found.subject.commands.resume.clear();  // the next command is not to go on with one trial of many
+  return head_of(found, outcome, {}, baselines_json(found, outcome, "", {}, {}),
+                 proved_bound(found.problem(), found.scoring, bound_seconds, found.bound_file));
 }
 
 }  // namespace emplace::report

@@ -20,7 +20,9 @@ struct References {
   std::optional<Reference> single;  // the fastest device alone; none if no device can run everything
   std::string single_device;        // its name: the device with most ops of that placement
   std::optional<Reference> expert;  // none if the problem has no expert's placement, or it is not feasible
-  std::optional<Reference> quick;   // the best feasible placement of the quick placers, `single` and `expert` included
+  // The best feasible placement of the quick placers, `single` and `expert` included; and of others that the caller
+  // ran.
+  std::optional<Reference> quick;
   search::LowerBound bound;
   std::uint64_t evaluations = 0;  // placements that were simulated to find them
 };

@@ -13,6 +13,8 @@ namespace {
 
 // Gains below this share of the step time are not worth another command.
 constexpr double worth_while = 0.01;
+// Times that differ by less than this share are called equal.
+constexpr double equal_share = 0.001;
 
 std::string time_text(Ticks ticks) { return human_seconds(to_seconds(ticks)); }
 
@@ -40,7 +42,15 @@ class Judge {
   void say(std::string sentence) { verdict_.sentences.push_back(std::move(sentence)); }
   [[nodiscard]] Ticks time() const { return s_.outcome.makespan; }
   [[nodiscard]] bool slower_than(const std::optional<Reference>& reference) const {
-    return reference && s_.outcome.feasible() && reference->outcome.makespan < time() && !s_.split;
+    return reference && s_.outcome.feasible() && !s_.split &&
+           ratio(reference->outcome.makespan, time()) < 1 - equal_share;
+  }
+  [[nodiscard]] bool equals(const Reference& reference) const {
+    return std::abs(ratio(reference.outcome.makespan, time()) - 1) <= equal_share;
+  }
+  // The best of the others, if it is neither one device nor the expert, which have sentences of their own.
+  [[nodiscard]] bool has_other_placer() const {
+    return r_.quick && r_.quick->method != "single" && r_.quick->method != "expert";
   }
   // The share of the step time that could at most be gained.
   [[nodiscard]] double gap() const {
@@ -55,8 +65,7 @@ class Judge {
     verdict_.rows.emplace_back(what_, s_.outcome.timed() ? std::optional(time()) : std::nullopt);
     row(r_.single ? fmt::format("one device ({})", printable(r_.single_device)) : "one device", r_.single);
     if (r_.expert) row("expert", r_.expert);
-    if (r_.quick && r_.quick->method != "single" && r_.quick->method != "expert")
-      row(fmt::format("best quick placer ({})", r_.quick->method), r_.quick);
+    if (has_other_placer()) row(fmt::format("best other placer ({})", r_.quick->method), r_.quick);
     if (!s_.measured && s_.why_nothing.empty())
       verdict_.rows.emplace_back(fmt::format("bound ({})", r_.bound.method), r_.bound.ticks);
   }
@@ -67,8 +76,8 @@ class Judge {
                       time_text(r_.single->outcome.makespan)));
     if (slower_than(r_.expert))
       say(fmt::format("worse than the expert's placement, which takes {}", time_text(r_.expert->outcome.makespan)));
-    if (slower_than(r_.quick) && r_.quick->method != "single" && r_.quick->method != "expert")
-      say(fmt::format("worse than the quick placer {}, which takes {}", r_.quick->method,
+    if (has_other_placer() && slower_than(r_.quick))
+      say(fmt::format("worse than the placement of {}, which takes {}", r_.quick->method,
                       time_text(r_.quick->outcome.makespan)));
     if (r_.single && !slower_than(r_.single)) say(beside_one_device());
     if (s_.split)
@@ -76,17 +85,21 @@ class Judge {
                       gain_text(1 - ratio(s_.split->outcome.makespan, time())), time_text(s_.split->outcome.makespan),
                       s_.split->method));
     if (s_.measured) return;
-    verdict_.about_bound = is_optimal() ? "no placement is faster: this one is optimal"
-                                        : fmt::format("no placement is faster than {} ({}): at most {} could be gained",
-                                                      time_text(r_.bound.ticks), r_.bound.method, gain_text(gap()));
+    verdict_.about_bound = about_bound();
     say(verdict_.about_bound);
   }
 
+  [[nodiscard]] std::string about_bound() const {
+    if (is_optimal()) return "no placement is faster: this one is optimal";
+    return fmt::format("no placement is faster than {} ({}): {}", time_text(r_.bound.ticks), r_.bound.method,
+                       gap() <= equal_share ? "this one is optimal within 0.1 %"
+                                            : fmt::format("at most {} could be gained", gain_text(gap())));
+  }
   [[nodiscard]] std::string beside_one_device() const {
     constexpr double much = 1.01;
     const std::string device = quote(r_.single_device);
     const double faster = ratio(r_.single->outcome.makespan, time());
-    if (r_.single->outcome.makespan == time()) return fmt::format("as fast as one device ({})", device);
+    if (equals(*r_.single)) return fmt::format("as fast as one device ({})", device);
     return faster < much ? fmt::format("{} less than one device ({})", gain_text(1 - 1 / faster), device)
                          : fmt::format("{:.2f} times as fast as one device ({})", faster, device);
   }

@@ -59,6 +59,7 @@ struct Verdict {
   [[nodiscard]] bool empty() const { return rows.empty() && sentences.empty() && next.empty(); }
 };
 
+// Times that differ by at most 0.1 % are equal in words.
 Verdict judge(Objective objective, const Subject& subject, const References& references);
 
 // "verdict" and the rows, the sentences and the command, one per line.

@@ -253,5 +253,18 @@ TEST(Lower, LaunchesTheKernelsOfABranchOneByOne) {
   EXPECT_EQ(p.time(OpId{0}, DeviceId{0}), 44 * 10 * us);
 }
 
+TEST(Lower, LaunchesAnLstmOnceForEachTimeStepAndDirection) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {50, 2, 5}));
+  const Operand w = Operand::of(graph.add_parameter("w", DType::f32, {2, 16, 5}));
+  const Operand r = Operand::of(graph.add_parameter("r", DType::f32, {2, 16, 4}));
+  const OpId id = graph.add_op(op("lstm", "LSTM", {x, w, r}));
+  graph.add_output(id, "y", DType::f32, {50, 2, 2, 4});
+  machine::Machine machine = two_speeds();
+  const Ticks with = lower(graph, machine, as_is, "g").problem.time(OpId{0}, DeviceId{0});
+  machine.devices[0].launch_overhead_s = 0;
+  EXPECT_EQ(with - lower(graph, machine, as_is, "g").problem.time(OpId{0}, DeviceId{0}), 100 * 10 * us);
+}
+
 }  // namespace
 }  // namespace emplace::cost::lower_test

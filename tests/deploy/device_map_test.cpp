@@ -52,6 +52,24 @@ class Modules {
   std::vector<std::string> devices_;
 };
 
+TEST(DeviceMaps, AreRefusedForTheNamesOfPaddlePaddle) {
+  const std::string refusal = Modules()
+                                  .op("p2o.Conv.0", "cpu:0", {"conv2d_0.w_0", "conv2d_0.b_0"})
+                                  .op("p2o.MatMul.0", "gpu:0", {"linear_12.w_0"})
+                                  .refusal();
+  EXPECT_THAT(refusal, HasSubstr("the names that PaddlePaddle gives them ('conv2d_0.w_0')"));
+  EXPECT_THAT(refusal, HasSubstr("--for onnx"));
+}
+
+TEST(DeviceMaps, TakeWeightsWithNamesLikePaddlesOfAPyTorchModel) {
+  EXPECT_THAT(Modules()
+                  .op("/cell/MatMul", "cpu:0", {"cell.w_0"})
+                  .op("/head/MatMul", "gpu:0", {"head.weight"})
+                  .map()
+                  .device_of_module,
+              ElementsAre(Pair("cell", "cpu:0"), Pair("head", "gpu:0")));
+}
+
 TEST(DeviceMaps, NameTheLargestModulesThatAreOnOneDevice) {
   const DeviceMap map = Modules()
                             .op("/embed/MatMul", "cpu:0", {"embed.weight"})

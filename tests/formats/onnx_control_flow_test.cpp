@@ -42,6 +42,24 @@ onnx::ModelProto loop_of_products(const std::string& trips, OnnxNetwork net) {
   return net.model;
 }
 
+TEST(OnnxIf, LaunchesAnLstmInABranchOnceForEachTimeStep) {
+  OnnxNetwork net;
+  net.input("x", {9, 1, 5});
+  *net.graph().add_initializer() = make_tensor("w", {1, 16, 5});
+  *net.graph().add_initializer() = make_tensor("r", {1, 16, 4});
+  onnx::GraphProto branch;
+  branch.set_name("branch");
+  auto& lstm = *branch.add_node() = make_node("LSTM", "", {"x", "w", "r"}, {"y"});
+  add_attribute(lstm, "hidden_size", onnx::AttributeProto::INT).set_i(4);
+  branch.add_output()->set_name("y");
+  auto& choice = *net.graph().add_node() = make_node("If", "if", {net.boolean(true)}, {"chosen"});
+  for (const char* name : {"then_branch", "else_branch"})
+    *add_attribute(choice, name, onnx::AttributeProto::GRAPH).mutable_g() = branch;
+  const Graph graph = read(net.model);
+  EXPECT_EQ(shape_of(graph, "chosen"), "9x1x1x4");
+  EXPECT_EQ(cost_of_type(graph, "If").launches, 1 + 9);
+}
+
 TEST(OnnxLoop, CostsItsBodyTimesItsTripsAndStacksItsResults) {
   OnnxNetwork net;
   const std::string trips = net.scalar(5);
@@ -198,6 +216,22 @@ TEST(OnnxIf, ReadsManyTensorsFromOutsideInLessThanQuadraticTime) {
     EXPECT_EQ(shape_of(graph, "y"), "2");
   };
   test::expect_less_than_quadratic_time(read_with, 10'000);
+}
+
+// The else branch fails for this input, as that of a network for another sample rate does.
+TEST(OnnxIf, HasTheSizesOfItsCostlierBranchWhereTheOtherGivesNone) {
+  OnnxNetwork net;
+  net.input("condition", {}, onnx::TensorProto::BOOL);
+  net.input("x", {2, 4});
+  *net.graph().add_initializer() = make_tensor("w", {4, 3});
+  auto& choice = *net.graph().add_node() = make_node("If", "if", {"condition"}, {"y"});
+  auto& first = *add_attribute(choice, "then_branch", onnx::AttributeProto::GRAPH).mutable_g();
+  *first.add_node() = make_node("MatMul", "", {"x", "w"}, {"product"});
+  first.add_output()->set_name("product");
+  auto& second = *add_attribute(choice, "else_branch", onnx::AttributeProto::GRAPH).mutable_g();
+  *second.add_node() = make_node("MatMul", "", {"w", "x"}, {"wrong"});
+  second.add_output()->set_name("wrong");
+  EXPECT_EQ(shape_of(read(net.model), "y"), "2x3");
 }
 
 }  // namespace

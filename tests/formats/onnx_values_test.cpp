@@ -1,6 +1,7 @@
 // Shapes that a model computes from shapes: the evaluator of small tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <functional>
 
@@ -308,6 +309,24 @@ TEST(OnnxDropout, HasTheModeThatItsThirdInputGives) {
     const auto op = std::ranges::find(graph.ops, "drop", &GraphOp::name);
     ASSERT_NE(op, graph.ops.end());
     EXPECT_EQ(op->attributes.at("training_mode"), Attribute{std::int64_t{trains ? 1 : 0}});
+  }
+}
+
+// Values that a shape may follow from are computed; 2^40 numbers of a mask are not.
+TEST(OnnxValues, TakeLittleMemoryHoweverLargeAConstantWouldBe) {
+  for (const char* type : {"Expand", "Tile", "ConstantOfShape"}) {
+    OnnxNetwork net;
+    const std::string large = net.vector({std::int64_t{1} << 20, std::int64_t{1} << 20});
+    const std::string x = net.input("x", {1, 1});
+    const std::string made = std::string(type) == "ConstantOfShape"
+                                 ? net.node(type, {large})
+                                 : net.node(type, {net.node("Reshape", {net.vector({7}), net.vector({1, 1})}), large});
+    net.node("Add", {net.node("Cast", {made}), x});
+    const Graph graph = read(net.model);
+    EXPECT_EQ(shape_of(graph, made), "1048576x1048576");
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);  // where values are computed
+    EXPECT_LT(used.ru_maxrss, 512 * 1024) << type << ", KiB";
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "graph/ops/op_table.hpp"
 #include "graph/passes/passes.hpp"
@@ -279,6 +280,68 @@ TEST(OpenVinoReader, SizesAndCostsAttention) {
   EXPECT_EQ(tensor_named(graph, "a:0").shape.str(), "2x8x10x32");
   EXPECT_TRUE(statistics(graph).uncosted_ops.empty());
   EXPECT_EQ(statistics(graph).flops, 2 * 8 * 10 * 20 * (2 * 64 + 2 * 32 + 5));
+}
+
+// An input of 2 x ? x 6, of which Gather takes one position of axis 1, as BERT's pooler does.
+class OpenVinoConstants : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto scalar = [](int id, const std::string& name, int offset) {
+      return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name +
+             "\" type=\"Const\"><data element_type=\"i64\" shape=\"\" offset=\"" + std::to_string(offset) +
+             "\" size=\"8\"/><output><port id=\"0\" precision=\"I64\"/></output></layer>";
+    };
+    const std::string layers =
+        "<layer id=\"0\" name=\"x\" type=\"Parameter\"><data shape=\"?,?,6\" element_type=\"f32\"/><output>" +
+        port(0, {-1, -1, 6}) + "</output></layer>" + scalar(1, "position", 8) + scalar(2, "axis", 16) +
+        "<layer id=\"3\" name=\"g\" type=\"Gather\"><data batch_dims=\"0\"/><input><port id=\"0\"/><port "
+        "id=\"1\"/><port "
+        "id=\"2\"/></input><output>" +
+        port(3, {-1, 6}) + "</output></layer>";
+    std::ofstream(folder_ / "m.xml") << net(layers, edge(0, 0, 3, 0) + edge(1, 0, 3, 1) + edge(2, 0, 3, 2));
+  }
+  void write_weights(std::size_t bytes = 24) const {
+    std::string text(24, '\0');
+    text[16] = 1;  // the axis
+    std::ofstream(folder_ / "m.bin", std::ios::binary) << text.substr(0, bytes);
+  }
+  [[nodiscard]] std::string gathered() const {
+    const Graph graph = read_graph(folder_ / "m.xml", {.shapes = {{"x", {2, 5, 6}}}, .batch = {}});
+    return tensor_named(graph, "g:0").shape.str();
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(OpenVinoConstants, BesideTheModelGiveTheAxisOfAGather) {
+  write_weights();
+  EXPECT_EQ(gathered(), "2x6");
+}
+
+TEST_F(OpenVinoConstants, MayBeMissingOrAPointerFile) {
+  EXPECT_EQ(gathered(), "?x6");
+  write_weights(20);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(gathered(), "?x6");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("m.bin: ends before the constant 'axis'"));
+}
+
+TEST(OpenVinoReader, LaunchesALstmSequenceOnceForEachOfItsStepsNotOfItsSamples) {
+  std::string layers, edges;
+  const std::vector<std::vector<std::int64_t>> inputs = {{2, 7, 5},  {2, 1, 4},  {2, 1, 4}, {2},
+                                                         {1, 16, 5}, {1, 16, 4}, {1, 16}};
+  std::string ports;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const int id = static_cast<int>(i);
+    layers += "<layer id=\"" + std::to_string(i) + "\" name=\"i" + std::to_string(i) +
+              "\" type=\"Parameter\"><data element_type=\"f32\"/><output>" + port(0, inputs[i]) + "</output></layer>";
+    ports += "<port id=\"" + std::to_string(i) + "\"/>";
+    edges += edge(id, 0, 7, id);
+  }
+  layers +=
+      "<layer id=\"7\" name=\"lstm\" type=\"LSTMSequence\"><data hidden_size=\"4\" direction=\"forward\"/><input>" +
+      ports + "</input><output>" + port(7, {2, 1, 7, 4}) + "</output></layer>";
+  const Graph graph = read_model_text(net(layers, edges), "m.xml");
+  EXPECT_EQ(cost_of(graph, OpId{7}).launches, 7);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "graph/ops/op_table.hpp"
 #include "tests/formats/model_text.hpp"
 
@@ -93,6 +95,59 @@ TEST(TfjsReader, RefusesBrokenModels) {
           R"({"name": "w", "op": "Const", "attr": {"value": {"tensor": {"dtype": "DT_FLOAT", "tensorShape": {"dim": [{"size": "2"}]}}}}})",
           weights),
       HasSubstr("the constant 'w' has the shape 2, and 3x3x3x4 in weightsManifest"));
+}
+
+// x is reshaped and turned as two constants say; w lies between them in the files.
+class TfjsShards : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto constant = [](const std::string& name) {
+      return R"({"name": ")" + name + R"(", "op": "Const", "attr": {"dtype": {"type": "DT_INT32"}}})";
+    };
+    const std::string text = model(
+        R"({"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape": {"dim": [{"size": "-1"}, {"size": "6"}]}}}},)" +
+            constant("target") + "," + constant("order") +
+            R"(,{"name": "r", "op": "Reshape", "input": ["x", "target"]},
+            {"name": "t", "op": "Transpose", "input": ["r", "order"]})",
+        R"({"name": "target", "shape": [3], "dtype": "int32"}, {"name": "w", "shape": [2], "dtype": "float32", "quantization": {"dtype": "uint8", "scale": 1, "min": 0}}, {"name": "order", "shape": [3], "dtype": "int32"})");
+    std::string listed = text;
+    listed.replace(listed.find(R"(["group1-shard1of1"])"), 20, R"(["a.bin", "b.bin"])");
+    std::ofstream(folder_ / "model.json") << listed;
+  }
+  // The shards, cut after `first` bytes.
+  void write_shards(std::size_t first, std::size_t all = 26) const {
+    std::string bytes;
+    const auto put = [&](std::int32_t number) {
+      for (int k = 0; k < 4; ++k) bytes += static_cast<char>(static_cast<std::uint32_t>(number) >> 8 * k);
+    };
+    for (const std::int32_t size : {-1, 3, 2}) put(size);
+    bytes += "ww";
+    for (const std::int32_t axis : {2, 0, 1}) put(axis);
+    bytes.resize(all);
+    std::ofstream(folder_ / "a.bin", std::ios::binary) << bytes.substr(0, first);
+    std::ofstream(folder_ / "b.bin", std::ios::binary) << bytes.substr(first);
+  }
+  [[nodiscard]] std::string turned() const {
+    const Graph graph = read_graph(folder_ / "model.json", {.shapes = {}, .batch = 4});
+    return tensor_named(graph, "t:0").shape.str();
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(TfjsShards, GiveTheShapesThatSmallConstantsDetermine) {
+  for (const std::size_t first : {0, 5, 12, 17, 26}) {
+    write_shards(first);
+    EXPECT_EQ(turned(), "2x4x3") << "cut after " << first;
+  }
+}
+
+TEST_F(TfjsShards, MayBeMissing) { EXPECT_EQ(turned(), "?"); }
+
+TEST_F(TfjsShards, ThatEndEarlyAreNamedInAWarning) {
+  write_shards(12, 20);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(turned(), "?");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("b.bin: ends before the constant 'order'"));
 }
 
 }  // namespace

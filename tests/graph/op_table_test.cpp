@@ -68,6 +68,26 @@ TEST(OpTable, CountsEveryWeightOfAnLstmOnceAStepAndSample) {
   EXPECT_EQ(last(graph).cls, OpClass::recurrent);
 }
 
+TEST(OpTable, LaunchesARecurrentOpOnceForEachStepAndDirection) {
+  Graph graph;
+  const auto weights = [&](std::int64_t directions) {
+    return std::pair{weight(graph, {directions, 16, 5}), weight(graph, {directions, 16, 4})};
+  };
+  const auto [w, r] = weights(1);
+  add(graph, "lstm", "LSTM", {input(graph, {7, 2, 5}), w, r}, {7, 1, 2, 4});
+  EXPECT_EQ(last(graph).launches, 7);
+  const auto [both_w, both_r] = weights(2);
+  add(graph, "both", "GRU", {input(graph, {7, 2, 5}), both_w, both_r}, {7, 2, 2, 4});
+  EXPECT_EQ(last(graph).launches, 14);
+  add(graph, "batch_first", "RNN", {input(graph, {2, 7, 5}), w, r}, {2, 7, 1, 4});
+  graph.ops.back().attributes["layout"] = std::int64_t{1};
+  EXPECT_EQ(last(graph).launches, 7);
+  add(graph, "one_step", "LSTM", {input(graph, {1, 2, 5}), w, r}, {1, 1, 2, 4});
+  EXPECT_EQ(last(graph).launches, 1);
+  add(graph, "open", "LSTM", {input(graph, {Shape::unknown_dimension, 2, 5}), w, r}, {1, 1, 2, 4});
+  EXPECT_EQ(last(graph).launches, 1);
+}
+
 TEST(OpTable, ReadsOnlyTheRowsThatAGatherFetches) {
   Graph graph;
   add(graph, "lookup", "Gather", {weight(graph, {30000, 8}), input(graph, {10}, DType::i32)}, {10, 8});

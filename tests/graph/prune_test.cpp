@@ -265,5 +265,53 @@ TEST(Prune, KeepsAssignmentsOfWhatAStepComputesAndOfWhatIsReadAfterwards) {
   EXPECT_THAT(names_of(prune(graph).graph), ElementsAre("w", "product", "state", "keep", "noise", "fresh", "last"));
 }
 
+TEST(Prune, KeepsOpsThatMakeLargeConstantsOfSmallOnes) {
+  constexpr std::int64_t mebi = std::int64_t{1} << 20;
+  const auto ops_left = [](const std::string& type, Shape small, Shape large) {
+    Graph graph;
+    const Operand x = Operand::of(graph.add_input("x", DType::f32, large));
+    const Operand from = constant(graph, "from", std::move(small));
+    const Operand made = add(graph, "made", type, {from}, large);
+    add(graph, "sum", "Add", {x, made}, large);
+    return names_of(prune(graph, {.inference = true}).graph);
+  };
+  for (const char* type : {"Expand", "Tile"}) {
+    EXPECT_THAT(ops_left(type, {1}, {16 * mebi}), ElementsAre("sum")) << "64 MiB";
+    EXPECT_THAT(ops_left(type, {1}, {16 * mebi + 1}), ElementsAre("made", "sum")) << "one element more";
+  }
+  // What has no more elements than the weight from which it is made is folded at any size.
+  EXPECT_THAT(ops_left("Transpose", {8192, 8192}, {8192, 8192}), ElementsAre("sum"));
+}
+
+// ONNX Runtime keeps the integers, and fuses DequantizeLinear into the ops that read its result.
+TEST(Prune, KeepsADequantisedWeightAsItsIntegers) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {1, 8}));
+  const Operand q = Operand::of(graph.add_parameter("q", DType::i8, {8, 4}));
+  const Operand scale = Operand::of(graph.add_parameter("scale", DType::f32, {}, false));
+  const Operand w = add(graph, "w", "DequantizeLinear", {q, scale}, {8, 4});
+  const Operand turned = add(graph, "turned", "Transpose", {w}, {4, 8});
+  const Operand back = add(graph, "back", "Transpose", {turned}, {8, 4});
+  add(graph, "product", "MatMul", {x, back}, {1, 4});
+  const Graph pruned = prune(graph, {.inference = true}).graph;
+  ASSERT_EQ(pruned.ops.size(), 1U);
+  ASSERT_EQ(pruned.ops[0].inputs.size(), 2U);
+  const GraphParameter& weight = pruned.parameters[pruned.ops[0].inputs[1].index];
+  EXPECT_EQ(weight.dtype, DType::i8);
+  EXPECT_EQ(weight.bytes(), 32);
+  EXPECT_EQ(resident_bytes(pruned, OpId{0}), 32);
+}
+
+TEST(Prune, KeepsADequantisedWeightThatIsCastInTheTypeOfTheCast) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f16, {1, 8}));
+  const Operand q = Operand::of(graph.add_parameter("q", DType::i8, {8, 4}));
+  const Operand w = add(graph, "w", "DequantizeLinear", {q}, {8, 4});
+  const Operand half = add(graph, "half", "Cast", {w}, {8, 4}, DType::f16);
+  add(graph, "product", "MatMul", {x, half}, {1, 4}, DType::f16);
+  const Graph pruned = prune(graph, {.inference = true}).graph;
+  EXPECT_EQ(resident_bytes(pruned, OpId{0}), 64);
+}
+
 }  // namespace
 }  // namespace emplace::prune_test

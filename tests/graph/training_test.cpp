@@ -216,6 +216,10 @@ TEST(ExpandTraining, CostsAFusedLstmsGradientTwiceItsForwardPass) {
   EXPECT_EQ(gradient[0]->outputs.size(), 2U);
   EXPECT_EQ(flops_of(step, Phase::backward), 2 * flops_of(step, Phase::forward) + 24);
   EXPECT_TRUE(statistics(step).uncosted_ops.empty());
+  for (std::size_t i = 0; i < step.ops.size(); ++i)
+    if (step.ops[i].type == "LSTMGrad") {
+      EXPECT_EQ(cost_of(step, OpId{i}).launches, 2 * 3) << "two for each of 3 steps";
+    }
 }
 
 TEST(ExpandTraining, NormalisesByTheBatchsOwnStatisticsAndTrainsScaleAndBiasOnly) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "emplace/simulate/engine.hpp"
@@ -102,9 +103,37 @@ TEST(Limits, NameAMemoryThatKeepsFasterOpsAway) {
   EXPECT_EQ(limits[1].sentence, "one op takes 100 % of the step");
   EXPECT_EQ(limits[2].kind, LimitKind::memory);
   EXPECT_EQ(limits[2].sentence,
-            "the memory of gpu:0 is 95 % full (50 B free), and ops that would be faster there run elsewhere");
+            "the memory of gpu:0 is 95 % full (50 B free), and ops that would be faster there do not fit "
+            "together");
   EXPECT_EQ(fifo_limits(tiny(devices, {{"a", {10, 10}, "", 950}, {"b", {50, 50}, "", 100}}, {}), {0, 1}).size(), 2U)
       << "b would not be faster there";
+}
+
+TEST(Limits, NameNoMemoryIntoWhichTheFasterOpsFit) {
+  // As above, but gpu:0 is 92 % full, and b with its 60 bytes would fit beside a.
+  std::vector<Device> devices = plain_devices(2);
+  devices[0].memory = 1000;
+  const auto limits = [&](Bytes b, Bytes c) {
+    return fifo_limits(tiny(devices, {{"a", {10, 10}, "", 920}, {"b", {1, 50}, "", b}, {"c", {1, 50}, "", c}}, {}),
+                       {0, 1, 1});
+  };
+  const auto names_memory = [](const std::vector<Limit>& list) {
+    return std::ranges::any_of(list, [](const Limit& limit) { return limit.kind == LimitKind::memory; });
+  };
+  EXPECT_FALSE(names_memory(limits(60, 20)));
+  EXPECT_TRUE(names_memory(limits(60, 30))) << "each fits, but not both";
+  // Its result of 100 bytes does not fit either.
+  const Problem result = tiny(devices, {{"a", {10, 10}, "", 920}, {"b", {1, 50}, "", 0, 100}}, {});
+  EXPECT_TRUE(names_memory(fifo_limits(result, {0, 1})));
+}
+
+TEST(Limits, CountAllOpsOfACoLocationGroupForItsMove) {
+  // b would be faster on gpu:0, but it moves with c, which is slower there by more.
+  std::vector<Device> devices = plain_devices(2);
+  devices[0].memory = 1000;
+  const Problem problem =
+      tiny(devices, {{"a", {10, 10}, "", 950}, {"b", {1, 50}, "g", 100}, {"c", {90, 10}, "g", 100}}, {});
+  for (const Limit& limit : fifo_limits(problem, {0, 1, 1})) EXPECT_NE(limit.kind, LimitKind::memory);
 }
 
 TEST(Limits, SayThatNothingFillsTheStepAndForWhatThePathWaits) {

@@ -201,12 +201,38 @@ TEST(PlacementJson, UsesTheBoundThatAllMethodsProve) {
   EXPECT_EQ(page["head"]["sentences"], json::array({"no placement is faster: this one is optimal"}));
 }
 
-TEST(PlacementJson, BeginsWithTheTimeBesideOthersAndTheBound) {
-  const json head = page_of(three_ops())["head"];
-  EXPECT_EQ(head["rows"][0], (json{"this placement", 50 * test::ms}));
-  EXPECT_EQ(head["rows"][1], (json{"one device", 40 * test::ms}));
+verdict::Subject of_run() {
+  return {.method = "post",
+          .outcome = {},
+          .commands = {.search = "emplace place best three.json",
+                       .start = "--start best.json",
+                       .output = "-o better.json",
+                       .resume = "emplace train --resume runs/three"}};
+}
+
+TEST(PlacementJson, BeginsWithTheVerdictOnThePlacement) {
+  FoundPlacement placement = three_ops();
+  placement.subject = of_run();
+  const json head = page_of(placement)["head"];
+  EXPECT_EQ(head["rows"][0], (json{"step time", 50 * test::ms}));
+  EXPECT_EQ(head["rows"][1], (json{"one device (gpu:0)", 40 * test::ms}));
+  EXPECT_EQ(head["rows"][2][1], 30 * test::ms) << "what the page's own placers found";
   EXPECT_EQ(head["rows"].back()[1], 30 * test::ms);
-  EXPECT_EQ(head["sentences"][0], "worse than one device");
+  EXPECT_EQ(head["sentences"][0], "worse than one device: everything on 'gpu:0' takes 40 ms");
+  EXPECT_THAT(head["sentences"][1].get<std::string>(), ::testing::StartsWith("worse than the placement of "));
+  EXPECT_EQ(head["next"], "emplace place best three.json --seconds 60 -o better.json")
+      << "a better one is known: no --start";
+}
+
+TEST(PlacementJson, ProposesToGoOnWithATrainingThatWasStillFalling) {
+  FoundPlacement placement = three_ops();
+  placement.placement = {{0, 0, 0}, {}};
+  placement.subject = of_run();
+  PlacementLimits limits;
+  limits.placed = 0;  // no placer that finds a better one
+  const LearnedCurve curve{.evaluations = 100, .facts = verdict::CurveFacts{.still_falling = true}, .seconds = 5};
+  const json head = page_of(placement, limits, curve)["head"];
+  EXPECT_EQ(head["next"], "emplace train --resume runs/three seconds=10");
 }
 
 TEST(PlacementJson, SaysWhatLimitsTheStepAndWhichMovesHelp) {

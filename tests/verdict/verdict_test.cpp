@@ -97,6 +97,19 @@ TEST(Verdict, SaysThatAResultIsWorseThanOneDeviceAndWhichCommandFindsABetterOne)
   EXPECT_THAT(verdict.rows.front(), Pair("step time", 309 * ms));
 }
 
+TEST(Verdict, CallsTimesEqualThatDifferByLessThanATenthOfAPercent) {
+  const Trial trial;
+  const Ticks single = trial.references.single->outcome.makespan;
+  const auto sentences = [&](Ticks time) { return trial.verdict(trial.subject(time)).sentences; };
+  for (const Ticks time : {single + single / 2000, single - single / 2000})
+    EXPECT_THAT(sentences(time), Contains("as fast as one device ('gpu:1')"));
+  EXPECT_THAT(sentences(single + single / 500), Contains(StartsWith("worse than one device")));
+  EXPECT_THAT(sentences(single - single / 500), Contains(StartsWith("1.00 times as fast")));
+  const Ticks bound = trial.references.bound.ticks;
+  EXPECT_THAT(sentences(bound + bound / 2000), Contains(HasSubstr("this one is optimal within 0.1 %")));
+  EXPECT_THAT(sentences(bound + bound / 500), Contains(HasSubstr("at most 0.2 % could be gained")));
+}
+
 TEST(Verdict, SaysThatAnOptimalResultIsOptimalAndHowToExportIt) {
   const Trial trial;
   Subject subject = trial.subject(trial.references.quick->outcome.makespan);

@@ -66,7 +66,7 @@ OnnxBodyCost cost_of_node(const onnx::NodeProto& node, const OnnxScope& scope, c
   return {.flops = cost.flops,
           .bytes_read = static_cast<double>(cost.bytes_read),
           .bytes_written = static_cast<double>(cost.bytes_written),
-          .launches = cost.cls != OpClass::free ? 1.0 : 0.0,
+          .launches = cost.cls != OpClass::free ? cost.launches : 0.0,
           .op_class = name_of(cost.cls),
           .class_flops = cost.flops,
           .is_complete = cost.known_type && cost.known_shapes};

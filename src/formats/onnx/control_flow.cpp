@@ -216,8 +216,29 @@ bool OnnxInference::infer_control_flow(onnx::NodeProto& node, const onnx::OpSche
   return true;
 }
 
-// With a known condition only one branch counts. Otherwise libonnx merges the types of both, and the cost is that of
-// the branch with more FLOPs.
+namespace {
+
+// Gives outputs that have no fixed size the sizes of this branch, which must have run; returns whether all outputs have
+// fixed sizes then.
+bool take_sizes(const onnx::GraphProto& branch, const OnnxScope& scope, int outputs, onnx::InferenceContext& context) {
+  const auto is_static = [](const onnx::TypeProto& type) {
+    return type.tensor_type().has_shape() &&
+           std::ranges::all_of(type.tensor_type().shape().dim(), [](const auto& dim) { return dim.has_dim_value(); });
+  };
+  bool all = true;
+  for (int i = 0; i < outputs; ++i) {
+    onnx::TypeProto& type = *context.getOutputType(static_cast<std::size_t>(i));
+    const auto found = i < branch.output_size() ? scope.types.find(branch.output(i).name()) : scope.types.end();
+    if (!is_static(type) && found != scope.types.end() && is_static(*found->second)) type = *found->second;
+    all = all && is_static(type);
+  }
+  return all;
+}
+
+}  // namespace
+
+// With a known condition only one branch counts. Otherwise libonnx merges the types of both; the cost is that of the
+// branch with more FLOPs, and so are the sizes that differ, or that the other branch does not give.
 void OnnxInference::infer_if(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope) {
   const auto condition = single_whole(folder_.value(scope, node.input(0)));
   if (!condition) {
@@ -229,12 +250,15 @@ void OnnxInference::infer_if(onnx::NodeProto& node, const onnx::OpSchema& schema
     }
     Subgraph &first = context.subgraph("then_branch"), &second = context.subgraph("else_branch");
     if (!first.has_run() || !second.has_run()) return;
-    OnnxBodyCost cost = cost_of_nodes(first.graph(), first.last_scope(), file_);
-    const OnnxBodyCost other = cost_of_nodes(second.graph(), second.last_scope(), file_);
-    if (other.flops > cost.flops) cost = other;
+    const OnnxBodyCost of_first = cost_of_nodes(first.graph(), first.last_scope(), file_);
+    const OnnxBodyCost of_second = cost_of_nodes(second.graph(), second.last_scope(), file_);
+    const bool takes_second = of_second.flops > of_first.flops;
     ++unknown_trips_;
-    scope.costs[cost_key(node)] = cost;
-    if (!error.empty()) throw onnx::InferenceError(error);
+    scope.costs[cost_key(node)] = takes_second ? of_second : of_first;
+    Subgraph& costlier = takes_second ? second : first;
+    const bool sized = of_first.flops != of_second.flops &&
+                       take_sizes(costlier.graph(), costlier.last_scope(), node.output_size(), context);
+    if (!error.empty() && !sized) throw onnx::InferenceError(error);
     return;
   }
   Subgraph& branch = context.subgraph(*condition != 0 ? "then_branch" : "else_branch");

@@ -64,6 +64,8 @@ void GraphFromIr::add_layer(const pugi::xml_node& node) {
   if (op.name.empty() || type.empty()) throw InputError(where, "a layer needs a name and a type");
   op.type = graph_op_name(type, data).type;
   op.attributes = attributes_of(data);
+  if (op.type == "LSTM" || op.type == "GRU" || op.type == "RNN")
+    op.attributes["layout"] = std::int64_t{1};  // the batch is first
   memory_.use(sizeof(GraphOp) + sizeof(Layer) + 4 * op.name.size() + 256 + 192 * op.attributes.size());
   Layer layer;
   where = fmt::format("{}: layer {}", file_, quote(op.name));

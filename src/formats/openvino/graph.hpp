@@ -11,6 +11,7 @@
 
 #include "base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
+#include "formats/constant_values.hpp"
 #include "formats/memory_budget.hpp"
 
 namespace emplace::formats {
@@ -19,7 +20,10 @@ class GraphFromIr {
  public:
   // `net` is the root element; its document and the other two arguments must outlive this object.
   GraphFromIr(const pugi::xml_node& net, const std::string& file, const ReadOptions& options)
-      : net_(net), file_(file), options_(options) {}
+      : net_(net), file_(file), options_(options), weights_({weights_of(file)}) {}
+
+  // The file with the weights of the IR in `file`.
+  static std::string weights_of(const std::string& file);
 
   // Makes one op for each layer. InputError for broken layers, ports, edges and sizes, for cycles, for sizes given for
   // inputs that do not exist, and if the graph would need more than 4 GiB.
@@ -69,6 +73,7 @@ class GraphFromIr {
   std::vector<std::string> input_names_;
   std::size_t bodies_ = 0;
   MemoryBudget memory_{file_};
+  WeightFiles weights_;  // may be missing
   bool batch_used_ = false;
 };
 

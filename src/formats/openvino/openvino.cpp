@@ -1,8 +1,7 @@
 // Reads OpenVINO IR (https://docs.openvino.ai, "Intermediate Representation"), versions 5 to 11: one op for each layer.
-// The .bin with the weights is not needed, because Const layers and <blobs> give the sizes.
+// The .bin with the weights is not needed, because Const layers and <blobs> give the sizes. If it is there, small
+// constants of whole numbers are read, since sizes of tensors may follow from them.
 #include "formats/openvino/openvino.hpp"
-
-#include <filesystem>
 
 #include "formats/openvino/graph.hpp"
 #include "formats/openvino/xml.hpp"
@@ -27,9 +26,7 @@ ReaderEntry openvino_reader() {
     return path.ends_with(".xml") || head.find("<net ") != std::string_view::npos;
   };
   entry.read = read_openvino;
-  entry.weights_beside = [](const std::string& path) {
-    return std::vector{std::filesystem::path(path).replace_extension(".bin").string()};
-  };
+  entry.weights_beside = [](const std::string& path) { return std::vector{GraphFromIr::weights_of(path)}; };
   return entry;
 }
 

@@ -1,5 +1,6 @@
 // Reads the sizes of weights from Const layers, the <blobs> of IR 6, and the constants of bodies.
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -13,6 +14,10 @@ namespace {
 constexpr int deepest_body = 16;
 
 }  // namespace
+
+std::string GraphFromIr::weights_of(const std::string& file) {
+  return std::filesystem::path(file).replace_extension(".bin").string();
+}
 
 // Parses a shape such as "1, 3, 224, 224"; "" is a scalar.
 Shape GraphFromIr::shape_of(std::string_view text, const std::string& here) const {
@@ -56,6 +61,10 @@ void GraphFromIr::add_constant(std::size_t i, const pugi::xml_node& data) {
   if (!packed && bytes_of(dtype) > 0 &&
       (!elements || *elements > total_limit / bytes_of(dtype) || *elements * bytes_of(dtype) != size))
     throw InputError(here, "claims {} bytes of data for the shape {} of {}", size, shape.str(), quote(precision));
+  std::int64_t offset = 0;
+  if (is_small_whole(dtype, shape) && parse_number(std::string_view(data.attribute("offset").value()), offset))
+    if (auto value = weights_.wholes(offset, dtype, shape, graph_.ops[i].name))
+      graph_.ops[i].attributes[constant_attribute] = *std::move(value);
   graph_.ops[i].inputs.push_back(add_parameter(graph_.ops[i].name, dtype, std::move(shape), false));
 }
 

@@ -1,10 +1,14 @@
 // Reads TensorFlow.js graph models: model.json holds a GraphDef as JSON (modelTopology) and the weights' shapes
-// (weightsManifest); the weights are in other files. https://www.tensorflow.org/js/guide/save_load
+// (weightsManifest); the weights are in other files, of which only small whole numbers are read.
+// https://www.tensorflow.org/js/guide/save_load
+#include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
+#include "formats/constant_values.hpp"
 #include "formats/json/json.hpp"
 #include "formats/tensorflow/graph.hpp"
 #include "formats/tensorflow/graphdef.hpp"
@@ -201,8 +205,83 @@ Weights read_manifest(Value manifest, const Place& place) {
   return weights;
 }
 
+using Values = std::unordered_map<std::string, std::vector<std::int64_t>>;
+
+// One entry of a group: its bytes follow those of the entries before it.
+struct StoredWeight {
+  std::string name;
+  std::int64_t type = 0;
+  Shape shape = Shape::scalar();
+  DType stored = DType::unknown;  // the type in the files if it is quantised
+
+  [[nodiscard]] DType dtype(const std::string& file) const { return dtype_of_tensorflow(type, file); }
+  // -1: not known, as for texts.
+  [[nodiscard]] std::int64_t bytes(const std::string& file) const {
+    const std::int64_t width = bytes_of(stored == DType::unknown ? dtype(file) : stored);
+    const auto elements = shape.elements();
+    return width == 0 || !elements || *elements > total_limit / width ? -1 : *elements * width;
+  }
+};
+
+StoredWeight stored_weight(Value entry, const Place& place) {
+  StoredWeight weight;
+  entry.each_member(place, [&](std::string_view field, Value member) {
+    const Place here(place, field);
+    if (field == "name") weight.name = member.text(here);
+    if (field == "dtype") weight.type = type_of(member, here);
+    if (field == "shape")
+      member.each_element(here, [&](std::size_t k, Value size) {
+        weight.shape.dims.push_back(size.whole({here, k}, 0, total_limit));
+      });
+    if (field == "quantization")
+      member.each_member(here, [&](std::string_view key, Value type) {
+        if (key == "dtype") weight.stored = dtype_of_tensorflow(type_of(type, {here, key}), here.str());
+      });
+  });
+  return weight;
+}
+
+// Whether the file is in the model's folder or below it.
+bool is_inside(const std::filesystem::path& path) {
+  return path.is_relative() && std::ranges::none_of(path, [](const auto& part) { return part == ".."; });
+}
+
+// The values of small constants of whole numbers, from those groups whose files are all there.
+Values read_values(Value manifest, const Place& place, const std::string& file) {
+  Values values;
+  manifest.each_element(place, [&](std::size_t i, Value group) {
+    const Place group_place(place, i);
+    std::vector<std::string> paths;
+    std::vector<StoredWeight> weights;
+    bool inside = true;
+    group.each_member(group_place, [&](std::string_view key, Value list) {
+      const Place at(group_place, key);
+      if (key == "weights")
+        list.each_element(at, [&](std::size_t j, Value entry) { weights.push_back(stored_weight(entry, {at, j})); });
+      if (key == "paths")
+        list.each_element(at, [&](std::size_t j, Value path) {
+          const std::string name(path.text({at, j}));
+          inside = inside && is_inside(name);
+          paths.push_back(parent_folder(file) + "/" + name);
+        });
+    });
+    if (!inside) return;
+    WeightFiles files(std::move(paths));
+    std::int64_t offset = 0;
+    for (const StoredWeight& weight : weights) {
+      if (weight.stored == DType::unknown)
+        if (auto value = files.wholes(offset, weight.dtype(file), weight.shape, weight.name))
+          values.emplace(weight.name, *std::move(value));
+      const std::int64_t bytes = weight.bytes(file);
+      if (bytes < 0 || bytes > total_limit - offset) return;  // where the others begin is not known
+      offset += bytes;
+    }
+  });
+  return values;
+}
+
 // Gives a constant the shape in the manifest if the node itself has none; if both have one, they must be equal.
-void complete_constant(TfNode& node, const Weights& weights, const std::string& file) {
+void complete_constant(TfNode& node, const Weights& weights, const Values& values, const std::string& file) {
   const auto weight = weights.find(node.name);
   if (node.op != "Const" || weight == weights.end()) return;
   const TfValue* value = node.find("value");
@@ -212,6 +291,12 @@ void complete_constant(TfNode& node, const Weights& weights, const std::string& 
     throw InputError(file, "the constant {} has the shape {}, and {} in weightsManifest", quote(node.name),
                      value->shape.str(), weight->second.shape.str());
   }
+  if (const auto known = values.find(node.name); known != values.end()) {
+    TfValue list;
+    list.kind = TfValue::Kind::list;
+    list.wholes = known->second;
+    node.attributes.emplace_back(constant_attribute, std::move(list));
+  }
 }
 
 Graph read_tfjs(const std::string& path, const ReadOptions& options) {
@@ -220,10 +305,14 @@ Graph read_tfjs(const std::string& path, const ReadOptions& options) {
   const Place place(path);
   std::optional<Value> nodes;
   Weights weights;
+  Values values;
   bool has_topology = false;
   document.root().each_member(place, [&](std::string_view key, Value value) {
     const Place at(place, key);
-    if (key == "weightsManifest") weights = read_manifest(value, at);
+    if (key == "weightsManifest") {
+      weights = read_manifest(value, at);
+      values = read_values(value, at, path);
+    }
     if (key != "modelTopology") return;
     has_topology = true;
     value.each_member(at, [&](std::string_view part, Value member) {
@@ -238,7 +327,7 @@ Graph read_tfjs(const std::string& path, const ReadOptions& options) {
   const Place topology(place, "modelTopology"), node_place(topology, "node");
   nodes->each_element(node_place, [&](std::size_t i, Value value) {
     TfNode node = read_node(value, {node_place, i});
-    complete_constant(node, weights, path);
+    complete_constant(node, weights, values, path);
     graph.add(std::move(node));
   });
   Graph result = graph.finish();

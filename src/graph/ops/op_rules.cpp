@@ -137,6 +137,15 @@ double recurrent_flops(const OpView& op, double factor) {
   return samples * (2 * (op.input_elements(1) + op.input_elements(2)) + factor * gates);
 }
 
+double recurrent_launches(const OpView& op) {
+  const Shape& x = op.input_shape(0);
+  const Shape& recurrence = op.input_shape(2);
+  const std::size_t time = op.whole("layout", 0) == 1 ? 1 : 0;  // X is time x batch x input, or batch x time x input
+  if (!x.ranked || x.dims.size() != 3 || !recurrence.ranked || recurrence.dims.size() != 3) return 1;
+  if (x.dims[time] < 1 || recurrence.dims[0] < 1) return 1;
+  return static_cast<double>(x.dims[time]) * static_cast<double>(recurrence.dims[0]);
+}
+
 namespace {
 double pool_window(const OpView& op) {
   const auto* kernel = op.wholes("kernel_shape");

@@ -17,7 +17,10 @@ double conv_flops(const OpView& op, double factor);
 // For ConvTranspose and ConvGradInput; inputs (x, weight): 2 x elements of x x weight elements per channel of x.
 double conv_scatter_flops(const OpView& op, double factor);
 double conv_grad_weight_flops(const OpView& op, double factor);
-double recurrent_flops(const OpView& op, double factor);         // factor: FLOPs of a gate's element-wise part
+double recurrent_flops(const OpView& op, double factor);  // factor: FLOPs of a gate's element-wise part
+// The steps of an ONNX LSTM, GRU or RNN times its directions, each of which needs the result of the one before, so that
+// each is launched; 1 if the sizes are not known or an operand is empty.
+double recurrent_launches(const OpView& op);
 double pool_flops(const OpView& op, double factor);              // factor per element of the kernel's window
 double pool_flops_of_gradient(const OpView& op, double factor);  // the same per element of the first input
 double batch_norm_flops(const OpView& op, double factor);        // factor with fixed statistics, 8 with the batch's own

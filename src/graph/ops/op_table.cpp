@@ -71,6 +71,16 @@ MemoryTraffic stated_body_cost(const OpView& op, OpCost& cost) {
 
 std::string key_of_stated_costs(const std::string& type) { return "stated_costs:" + type; }
 
+// A gradient op makes the gradients by data and by weights: it launches each kernel of its forward op twice where there
+// are several.
+double launches_of_gradient(const OpCost& forward) { return forward.launches > 1 ? 2 * forward.launches : 1; }
+
+double launches_of_row(const OpView& op, const OpRow& row) {
+  if (row.flops == &recurrent_flops) return recurrent_launches(op);
+  if (row.cls != OpClass::recurrent || op.op().forward_of.is_none()) return 1;
+  return launches_of_gradient(cost_of(op.graph(), op.op().forward_of));
+}
+
 // Of the `count` ops of this type that the merged op replaces: those without a cost.
 std::uint32_t uncosted_parts(const GraphOp& op, const std::string& type, std::uint32_t count) {
   return is_known_type(type) ? 0 : count - std::min(count, stated_costs(op, type));
@@ -133,6 +143,7 @@ OpCost cost_of(const Graph& graph, OpId id) {
     cost.cls = row->cls == OpClass::convolution && has_one_channel_a_group(op) ? OpClass::depthwise : row->cls;
     cost.flops = row->flops(op, row->factor);
     traffic = row->traffic(op);
+    cost.launches = launches_of_row(op, *row);
   } else if (states_body_cost(op.op())) {
     traffic = stated_body_cost(op, cost);
   } else {
@@ -142,7 +153,7 @@ OpCost cost_of(const Graph& graph, OpId id) {
     if (!op.op().forward_of.is_none() && op.op().phase == Phase::backward) {
       const OpCost forward = cost_of(graph, op.op().forward_of);
       cost.cls = forward.cls;
-      if (forward.launches > 1) cost.launches = 2 * forward.launches;  // of the gradients by data and by weights
+      cost.launches = launches_of_gradient(forward);
       cost.flops = twice_forward(op, 2);
     }
   }

@@ -36,7 +36,8 @@ struct OpCost {
   double flops = 0;      // a multiply-add counts two
   Bytes bytes_read = 0;  // by all operands, parameters included
   Bytes bytes_written = 0;
-  double launches = 1;       // kernels that are launched one after the other: more than one for control flow
+  double launches = 1;       // kernels that are launched one after the other: more than one for control flow,
+                             // and for LSTM, GRU and RNN over several steps
   bool known_type = true;    // false: the type, or one of `merged_types`, is not in the table; traffic still follows
                              // from the tensors, and the FLOPs of a `<Type>Grad` are twice those of its forward op
   bool known_shapes = true;  // false: some operand or output has no fixed size and is counted as 0 bytes

@@ -29,6 +29,9 @@ bool only_rearranges(const std::string& type) {
   return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"});
 }
 
+// Expand, Tile and the like make large tensors of small constants, which a runtime does not keep for the whole step.
+constexpr Bytes largest_grown_constant = Bytes{64} << 20;
+
 class Pruner {
  public:
   Pruner(const Graph& graph, const PruneOptions& options)
@@ -52,10 +55,11 @@ class Pruner {
   struct Known {
     bool constant = false;
     bool trainable = false;
-    bool fill = false;          // a ConstantOfShape, or one rearranged
-    bool initial = false;       // computed from constants, random numbers and files only
-    bool needed = false;        // by an op that stays
-    std::uint32_t readers = 0;  // input positions of ops that stay
+    bool fill = false;              // a ConstantOfShape, or one rearranged
+    DType stored = DType::unknown;  // of a dequantised constant: the type of the integers that stay in memory
+    bool initial = false;           // computed from constants, random numbers and files only
+    bool needed = false;            // by an op that stays
+    std::uint32_t readers = 0;      // input positions of ops that stay
     std::uint32_t alias = TensorId::none_value;
     Operand now;  // its operand in the new graph
   };
@@ -82,6 +86,13 @@ class Pruner {
         operand.is_parameter() ? old_.parameters[operand.index].shape : old_.tensors[operand.index].shape;
     return shape.elements().value_or(0);
   }
+
+  // The element type in which the operand, a constant, is kept; unknown if that is its own.
+  [[nodiscard]] DType stored(const Operand& operand) const {
+    return operand.is_tensor() ? tensor_[operand.index].stored : DType::unknown;
+  }
+  [[nodiscard]] bool grows_too_large(const GraphOp& op) const;
+  [[nodiscard]] DType stored_by(const GraphOp& op) const;
 
   void decide(OpId id);
   void fold(OpId id);
@@ -113,10 +124,35 @@ void Pruner::decide(OpId id) {
   // A fixed shape is known before the step, whatever the tensor's values are.
   if (is_one_of(op.type, {"Shape", "Size"}) && !op.inputs.empty() && op.inputs[0].is_tensor())
     constant = old_.tensors[op.inputs[0].index].shape.is_static();
-  if (constant && (options_.inference || !trained || only_rearranges(op.type)))
+  if (constant && (options_.inference || !trained || only_rearranges(op.type)) && !grows_too_large(op))
     fold(id);
   else
     decide_alias(id);
+}
+
+// Constant and ConstantOfShape hold weights in some exports, of any size.
+bool Pruner::grows_too_large(const GraphOp& op) const {
+  if (is_one_of(op.type, {"Constant", "ConstantOfShape"})) return false;
+  Bytes made = 0;
+  std::int64_t elements_made = 0, elements_read = 0;
+  for (const TensorId output : op.outputs) {
+    made = add_bytes(made, old_.tensors[output.index()].bytes().value_or(0));
+    elements_made = add_bytes(elements_made, elements(Operand::of(output)));
+  }
+  for (const Operand& input : op.inputs)
+    if (input.kind != Operand::Kind::none) elements_read = add_bytes(elements_read, elements(input));
+  return made > largest_grown_constant && elements_made > elements_read;
+}
+
+// A runtime keeps the integers of a dequantised constant, and fuses DequantizeLinear into the ops that read it.
+DType Pruner::stored_by(const GraphOp& op) const {
+  if (op.inputs.empty()) return DType::unknown;
+  const Operand& input = op.inputs[0];
+  if (op.type != "DequantizeLinear")
+    return only_rearranges(op.type) && op.type != "Cast" ? stored(input) : DType::unknown;
+  return input.is_parameter() ? old_.parameters[input.index].dtype
+         : input.is_tensor()  ? old_.tensors[input.index].dtype
+                              : DType::unknown;
 }
 
 // Makes the op's outputs constants and finds which of them are weights.
@@ -133,6 +169,7 @@ void Pruner::fold(OpId id) {
     const std::int64_t own = tensor.shape.elements().value_or(0);
     Known& known = tensor_[output.index()];
     known.constant = true;
+    known.stored = stored_by(op);
     known.fill = op.type == "ConstantOfShape" || (rearranges && is_fill(op.inputs[0]));
     // Constant and ConstantOfShape hold weights in some exports; a single number is a coefficient, not a weight.
     const bool weight = is_one_of(op.type, {"Constant", "ConstantOfShape"}) && own > 1;
@@ -219,7 +256,8 @@ Operand Pruner::place_constant(Graph& graph, std::uint32_t index) {
     const GraphTensor& tensor = old_.tensors[index];
     std::string name = tensor.name;
     while (!parameter_names_.insert(name).second) name += '_';
-    const ParameterId id = graph.add_parameter(std::move(name), tensor.dtype, tensor.shape, known.trainable);
+    const ParameterId id = graph.add_parameter(
+        std::move(name), known.stored == DType::unknown ? tensor.dtype : known.stored, tensor.shape, known.trainable);
     graph.parameters[id.index()].folded = !known.trainable;
     known.now = Operand::of(id);
   }

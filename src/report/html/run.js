@@ -103,7 +103,7 @@
     const tile = (value, label) => element("div", { class: "tile" }, element("b", {}, value), element("span", {}, label));
     const evaluations = lastOf(run, "evaluations"), seconds = lastOf(run, "wall_seconds");
     const over = gap === null ? "N" : `${report.percent(gap)} over the bound: n`;
-    const bound = !result ? null : element("p", { class: "soft" }, gap === 0 ? `Proved optimal: no placement is faster (${result.bound_method}).`
+    const bound = !result || headOf(0) ? null : element("p", { class: "soft" }, gap === 0 ? `Proved optimal: no placement is faster (${result.bound_method}).`
       : `${over}o placement is faster than ${report.ticksText(result.bound, 6)} (${result.bound_method}).`);
     return element("section", { class: "card" }, element("h3", {}, `Best ${measure}`),
       element("div", { class: "headline" }, best === undefined ? "nothing feasible yet" : report.seconds(best, 6), " ",

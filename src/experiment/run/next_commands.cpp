@@ -1,4 +1,4 @@
-#include "app/next_commands.hpp"
+#include "experiment/run/next_commands.hpp"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "emplace/formats/reader.hpp"
 
-namespace emplace::app {
+namespace emplace::experiment {
 
 namespace {
 
@@ -166,4 +166,4 @@ std::optional<std::string> arguments_of(const source::SourceOptions& options) {
 
 verdict::Commands next_commands(const PlacedSubject& subject) { return CommandMaker(subject).make(); }
 
-}  // namespace emplace::app
+}  // namespace emplace::experiment

@@ -11,7 +11,7 @@
 #include "simulate/pipeline/pipeline.hpp"
 #include "verdict/verdict.hpp"
 
-namespace emplace::app {
+namespace emplace::experiment {
 
 // What was placed and how, as the user named it.
 struct PlacedSubject {
@@ -36,4 +36,4 @@ verdict::Commands next_commands(const PlacedSubject& subject);
 // nothing if the command line has no option for one of them.
 std::optional<std::string> arguments_of(const source::SourceOptions& options);
 
-}  // namespace emplace::app
+}  // namespace emplace::experiment
