@@ -13,6 +13,8 @@ namespace {
 
 // Gains below this share of the step time are not worth another command.
 constexpr double worth_while = 0.01;
+// Smaller shares are shown as "less than 0.1 %".
+constexpr double least_shown = 0.001;
 
 std::string time_text(Ticks ticks) { return human_seconds(to_seconds(ticks)); }
 
@@ -28,7 +30,8 @@ class Judge {
     if (s_.outcome.feasible())
       compare();
     else if (!s_.why_nothing.empty())
-      say("no placement is feasible: " + s_.why_nothing);
+      say("no placement is feasible: " + s_.why_nothing +
+          (s_.reason.empty() ? "" : "; of the one found: " + s_.reason));
     else
       say("no feasible placement was found" + (s_.reason.empty() ? "" : ": " + s_.reason));
     if (s_.curve) describe_curve();
@@ -77,8 +80,9 @@ class Judge {
                       s_.split->method));
     if (s_.measured) return;
     verdict_.about_bound = is_optimal() ? "no placement is faster: this one is optimal"
-                                        : fmt::format("no placement is faster than {} ({}): at most {} could be gained",
-                                                      time_text(r_.bound.ticks), r_.bound.method, gain_text(gap()));
+                                        : fmt::format("no placement is faster than {} ({}): {}{} could be gained",
+                                                      time_text(r_.bound.ticks), r_.bound.method,
+                                                      gap() < least_shown ? "" : "at most ", gain_text(gap()));
     say(verdict_.about_bound);
   }
 
@@ -91,7 +95,6 @@ class Judge {
                          : fmt::format("{:.2f} times as fast as one device ({})", faster, device);
   }
   static std::string gain_text(double share) {
-    constexpr double least_shown = 0.001;
     return share < least_shown ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * share);
   }
 

@@ -119,8 +119,10 @@ TEST(Verdict, KnowsNoNextCommandWhereNoPlacementIsFeasible) {
   Subject subject = trial.subject(1 * ms);
   subject.outcome.why = Infeasible::memory;
   subject.why_nothing = "the ops need 60 B";
+  subject.reason = "gpu:0 has 20 B too much";
   const Verdict verdict = trial.verdict(subject);
-  EXPECT_THAT(verdict.sentences, ElementsAre("no placement is feasible: the ops need 60 B"));
+  EXPECT_THAT(verdict.sentences,
+              ElementsAre("no placement is feasible: the ops need 60 B; of the one found: gpu:0 has 20 B too much"));
   EXPECT_EQ(verdict.next, "");
 }
 
