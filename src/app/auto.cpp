@@ -46,11 +46,10 @@ void print_references(const verdict::References& references) {
   if (references.quick) {
     const Ticks quick = references.quick->outcome.makespan;
     found = fmt::format("{} by {}, ", time(quick), references.quick->method);
-    found += references.single
-                 ? fmt::format("{:.2f} times as fast as one device ({})",
-                               to_seconds(references.single->outcome.makespan) / to_seconds(quick),
-                               time(references.single->outcome.makespan))
-                 : "no single device can run it";
+    found += references.single ? fmt::format("{:.2f} times as fast as one device ({})",
+                                             to_seconds(references.single->outcome.makespan) / to_seconds(quick),
+                                             time(references.single->outcome.makespan))
+                               : "no single device can run it";
   }
   log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
 }
