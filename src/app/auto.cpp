@@ -14,8 +14,10 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/formats/reader.hpp"
 #include "experiment/automatic/automatic.hpp"
+#include "experiment/run/next_commands.hpp"
 #include "report/limits.hpp"
 #include "report/placement_page.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::app {
 
@@ -41,50 +43,91 @@ source::LoadedProblem load(const Arguments& arguments) {
 }
 
 void print_references(const verdict::References& references) {
-  const auto time = [](const std::optional<verdict::Reference>& reference) {
-    return reference ? human_seconds(to_seconds(reference->outcome.makespan)) : std::string("none");
-  };
-  log_info("first placements: {} ({}); one device {}; bound {}", time(references.quick),
-           references.quick ? references.quick->method : "none is feasible", time(references.single),
-           human_seconds(to_seconds(references.bound.ticks)));
+  const auto time = [](Ticks ticks) { return human_seconds(to_seconds(ticks)); };
+  std::string found = "no quick placer found a feasible placement";
+  if (references.quick) {
+    const Ticks quick = references.quick->outcome.makespan;
+    found = fmt::format("{} by {}, ", time(quick), references.quick->method);
+    found += references.single ? fmt::format("{:.2f} times as fast as one device ({})",
+                                             to_seconds(references.single->outcome.makespan) / to_seconds(quick),
+                                             time(references.single->outcome.makespan))
+                               : "no single device can run it";
+  }
+  log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
+}
+
+// Why the placement is not feasible, or that none is.
+std::string reason_of(const Problem& problem, const experiment::AutomaticResult& result, Schedule schedule) {
+  if (result.outcome.feasible()) return {};
+  if (!result.why_nothing.empty()) return result.why_nothing;
+  Usage usage;
+  const Outcome outcome = simulate::make_exact_engine(problem, schedule)->evaluate(result.placement, {.usage = &usage});
+  return simulate::reason_of(Objective::step, problem, outcome, result.placement.device, usage);
 }
 
 verdict::Verdict verdict_of(const Arguments& arguments, const std::string& output, const Problem& problem,
-                            const experiment::AutomaticResult& result) {
-  return verdict::judge(problem, Objective::step,
-                        {.method = result.method,
-                         .outcome = result.outcome,
-                         .proved_optimal = result.proved_optimal,
-                         .problem = arguments.model,
-                         .machine = arguments.machine,
-                         .constraints = arguments_of(arguments.constraints.constraints),
-                         .placement_file = output,
-                         .seconds = result.seconds},
-                        result.references);
+                            const experiment::AutomaticResult& result, Schedule schedule) {
+  return verdict::judge(
+      Objective::step,
+      {.method = result.method,
+       .outcome = result.outcome,
+       .proved_optimal = result.proved_optimal,
+       .reason = reason_of(problem, result, schedule),
+       .why_nothing = result.why_nothing,
+       .split = result.split,
+       .commands = experiment::next_commands(
+           {.source = arguments.machine.empty() ? arguments.model : arguments.model + "@" + arguments.machine,
+            .options = arguments.graph.options(),
+            .constraints = arguments.constraints.constraints,
+            .file = output,
+            .problem = &problem,
+            .placement = &result.placement}),
+       .seconds = result.seconds},
+      result.references);
+}
+
+// The first limits of the step, and which cost the problem may count too much.
+std::string limit_of(const Arguments& arguments, const Problem& problem, const experiment::AutomaticResult& result,
+                     Schedule schedule) {
+  if (!result.outcome.timed()) return {};
+  constexpr std::size_t most = 2;
+  std::vector<report::Limit> limits = report::limits_of(problem, result.placement, schedule);
+  if (limits.size() > most) limits.resize(most);
+  std::string text = report::limits_sentence(limits);
+  const bool is_model = !arguments.machine.empty() || source::is_graph_at_machine(arguments.model);
+  if (is_model && !arguments.graph.fuse)
+    text += "; ops are costed one by one: --fuse costs them as a runtime that merges element-wise ops";
+  return text;
+}
+
+void print_infeasible(const Problem& problem, const experiment::AutomaticResult& result,
+                      const verdict::Verdict& verdict) {
+  fmt::print("{}: {}, in {} and {} placements\n", problem.name, join(verdict.sentences, "; "),
+             human_seconds(result.seconds), result.evaluations);
+  if (!verdict.next.empty()) fmt::print("next       {}\n", verdict.next);
 }
 
 // Five lines: step time, comparison, bound, what limits the step, what to do next.
 void print_result(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
                   const std::string& limit, const std::string& output, const std::string& page) {
   if (!result.outcome.feasible()) {
-    fmt::print("no feasible placement of {} was found in {}\n", problem.name, human_seconds(result.seconds));
+    print_infeasible(problem, result, verdict);
     return;
   }
   fmt::print("step time  {} by {}, in {} and {} placements; {}, {}\n",
              human_seconds(to_seconds(result.outcome.makespan)), result.method, human_seconds(result.seconds),
              result.evaluations, output, page);
-  std::vector<std::string> compared(verdict.sentences.begin(), verdict.sentences.end());
-  const std::string about_bound = compared.empty() ? "" : compared.back();
-  if (!compared.empty()) compared.pop_back();
+  std::vector<std::string> compared = verdict.sentences;
+  std::erase(compared, verdict.about_bound);
   fmt::print("compared   {}\n", compared.empty() ? "no single device can run it" : join(compared, "; "));
-  fmt::print("bound      {}; {}\n", about_bound, result.why_ended);
+  fmt::print("bound      {}{}{}\n", verdict.about_bound, result.why_ended.empty() ? "" : "; ", result.why_ended);
   fmt::print("limit      {}\n", limit);
   fmt::print("next       {}\n", verdict.next);
   if (!result.learning.empty()) log_info("{}", result.learning);
 }
 
 Json json_of(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
-             const std::string& limit, const std::string& output, const std::string& page) {
+             const std::string& limit, const std::string& reason, const std::string& output, const std::string& page) {
   Json json;
   json["problem"] = problem.name;
   json["step_s"] = result.outcome.timed() ? Json(to_seconds(result.outcome.makespan)) : Json(nullptr);
@@ -97,10 +140,11 @@ Json json_of(const Problem& problem, const experiment::AutomaticResult& result, 
   json["evaluations"] = result.evaluations;
   json["seconds"] = result.seconds;
   json["limit"] = limit.empty() ? Json(nullptr) : Json(limit);
+  json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
   json["placement"] = output;
   json["report"] = page;
   json["learning"] = result.learning.empty() ? Json(nullptr) : Json(result.learning);
-  json["ended"] = result.why_ended;
+  json["ended"] = result.why_ended.empty() ? Json(nullptr) : Json(result.why_ended);
   json["verdict"] = verdict.sentences;
   json["next"] = verdict.next.empty() ? Json(nullptr) : Json(verdict.next);
   return json;
@@ -137,11 +181,9 @@ ExitCode run_auto(const Arguments& arguments, dist::World* world) {
 
   writer.write(formats::write_placement_json(problem, result.placement, request.scoring.schedule));
   writer.finish();
-  const std::string limit =
-      result.outcome.timed()
-          ? report::limits_sentence(report::limits_of(problem, result.placement, request.scoring.schedule))
-          : "";
-  const verdict::Verdict verdict = verdict_of(arguments, output, problem, result);
+  const Schedule schedule = request.scoring.schedule;
+  const std::string limit = limit_of(arguments, problem, result, schedule);
+  const verdict::Verdict verdict = verdict_of(arguments, output, problem, result, schedule);
   page_writer.write(report::placement_page({.source = arguments.model,
                                             .method = result.method,
                                             .loaded = loaded,
@@ -152,7 +194,7 @@ ExitCode run_auto(const Arguments& arguments, dist::World* world) {
                                            verdict));
   page_writer.finish();
   if (arguments.json)
-    print_json(json_of(problem, result, verdict, limit, output, page));
+    print_json(json_of(problem, result, verdict, limit, reason_of(problem, result, schedule), output, page));
   else
     print_result(problem, result, verdict, limit, output, page);
   if (stop_requested()) return ExitCode::interrupted;

@@ -5,6 +5,7 @@
 
 #include "app/command.hpp"
 #include "app/result_json.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cost/lower.hpp"
@@ -134,6 +135,14 @@ void print_tables(const Arguments& arguments, const cost::Lowered& lowered, cons
         human_seconds(use.folded_s), use.unmatched.times, use.other_type.times, use.partial.times, use.fused.times);
 }
 
+// To standard output without a file.
+void write_problem(const std::string& file, const Problem& problem) {
+  if (file.empty()) return write_output(file, formats::write_problem_json(problem));
+  FileWriter writer(file);
+  formats::write_problem_json(problem, [&](std::string_view text) { writer.write(text); });
+  writer.finish();
+}
+
 ExitCode run_cost(const Arguments& arguments) {
   if (arguments.json && arguments.output.empty())
     throw InputError("--json", "needs -o FILE, since the problem itself would go to standard output");
@@ -146,16 +155,16 @@ ExitCode run_cost(const Arguments& arguments) {
   const machine::Machine machine = machine::load_machine(arguments.machine);
   const std::vector<cost::DeviceProfile> profiles = read_profiles(arguments);
   const Graph graph = source::load_graph(arguments.graph, options.read);
-  cost::Lowered lowered = cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
+  cost::Lowered lowered = cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles,
+                                      !arguments.output.empty());
   cost::refuse_unsized(lowered, options.roofline, arguments.graph);
   source::add_expert(arguments.graph, lowered);
   const std::vector<std::string> warnings = cost::cost_warnings(lowered);
   for (const std::string& warning : warnings) log_warning("{}", warning);
-  write_output(arguments.output, formats::write_problem_json(lowered.problem));
+  lowered.graph = {};  // a large model needs the memory for its text
+  write_problem(arguments.output, lowered.problem);
   if (arguments.output.empty()) return ExitCode::done;
-  cost::RooflineOptions other = options.roofline;
-  other.fuse = !other.fuse;
-  Totals totals{lowered.costs, cost::device_costs(graph, machine, other, arguments.graph, profiles)};
+  Totals totals{lowered.costs, lowered.other_costs};
   if (options.roofline.fuse) std::swap(totals.op_by_op, totals.fused);
   if (arguments.json)
     print_summary(arguments, lowered, totals, warnings);

@@ -17,6 +17,7 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/run/next_commands.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
 #include "search/common/first_placement.hpp"
@@ -73,7 +74,7 @@ class Watch {
 };
 
 void print_result(const Arguments& arguments, const Problem& problem, Objective objective,
-                  const search::PlacerResult& result, const verdict::Verdict& verdict, const std::string& why_nothing) {
+                  const search::PlacerResult& result, const verdict::Verdict& verdict) {
   const auto time = [](const Outcome& outcome, const char* none) {
     return outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : none;
   };
@@ -82,7 +83,6 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
   if (!result.outcome.feasible())
     fmt::print("not feasible: {}\n",
                simulate::reason_of(objective, problem, result.outcome, result.placement.device, {}));
-  if (!why_nothing.empty()) fmt::print("no placement is feasible: {}\n", why_nothing);
   if (!result.note.empty()) fmt::print("{}\n", result.note);
   if (!arguments.policy.empty() && !arguments.evaluations && !arguments.seconds)
     fmt::print(
@@ -186,17 +186,25 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   verdict::References references = verdict::find_references(request, 0);
   const search::ResultProof proof = search::proof_of(result, arguments.method, references.bound);
   references.bound = proof.bound;
-  const verdict::Verdict verdict = verdict::judge(problem, objective,
-                                                  {.method = arguments.method,
-                                                   .outcome = result.outcome,
-                                                   .proved_optimal = proof.optimal,
-                                                   .problem = arguments.problem,
-                                                   .constraints = arguments_of(arguments.constraints.constraints),
-                                                   .placement_file = arguments.output,
-                                                   .seconds = seconds},
-                                                  references);
   std::string why_nothing;
   if (!result.outcome.feasible()) why_nothing = search::lower_bounds(problem, objective, 0).infeasible.value_or("");
+  const verdict::Verdict verdict =
+      verdict::judge(objective,
+                     {.method = arguments.method,
+                      .outcome = result.outcome,
+                      .proved_optimal = proof.optimal,
+                      .why_nothing = why_nothing,
+                      .commands = experiment::next_commands({.source = arguments.problem,
+                                                             .options = arguments.graph.options(),
+                                                             .constraints = arguments.constraints.constraints,
+                                                             .schedule = schedule,
+                                                             .objective = objective,
+                                                             .pipeline = arguments.objective.pipeline(),
+                                                             .file = arguments.output,
+                                                             .problem = &problem,
+                                                             .placement = &result.placement}),
+                      .seconds = seconds},
+                     references);
   if (output) {
     output->write(formats::write_placement_json(problem, result.placement, schedule));
     output->finish();
@@ -208,7 +216,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
     if (!result.note.empty()) fmt::print(stderr, "{}\n", result.note);
     if (!why_nothing.empty()) fmt::print(stderr, "no placement is feasible: {}\n", why_nothing);
   } else {
-    print_result(arguments, problem, objective, result, verdict, why_nothing);
+    print_result(arguments, problem, objective, result, verdict);
   }
   if (stop_requested()) {
     fmt::print(stderr, "stopped early on request: this is the best so far\n");
@@ -237,7 +245,9 @@ Action add_place(CommandLine& cli) {
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here").type_name("FILE").not_empty();
   cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
-  cli.add_option("--seconds", arguments->seconds, "Budget: seconds");
+  cli.add_option(
+      "--seconds", arguments->seconds,
+      "Budget: seconds of search, from when the problem has been read; the verdict after it takes a moment more");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/run/next_commands.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "report/placement_page.hpp"
@@ -24,7 +25,7 @@ namespace report_command {
 struct Arguments {
   std::vector<std::string> folders;
   std::string output;
-  double seconds = 10;
+  double seconds = 4;
   GraphArguments graph;
   bool json = false;
 };
@@ -164,10 +165,19 @@ ExitCode report_placement(const Arguments& arguments) {
   if (!bounds.infeasible && bounds.best().ticks > references.bound.ticks) references.bound = bounds.best();
   const evaluate::EvaluationJob job{0, &read.placement};
   const Outcome outcome = backend.evaluator->evaluate(std::span(&job, 1)).front();
-  const verdict::Verdict verdict = verdict::judge(
-      problem, scoring.objective,
-      {.method = placement_file, .outcome = outcome, .problem = problem_source, .placement_file = placement_file},
-      references);
+  verdict::Commands commands = experiment::next_commands({.source = problem_source,
+                                                          .options = arguments.graph.options(),
+                                                          .schedule = scoring.schedule,
+                                                          .file = placement_file,
+                                                          .problem = &problem,
+                                                          .placement = &read.placement});
+  if (commands.keep.starts_with("emplace report ")) commands.keep = {};  // this command
+  const verdict::Verdict verdict = verdict::judge(scoring.objective,
+                                                  {.method = placement_file,
+                                                   .outcome = outcome,
+                                                   .why_nothing = bounds.infeasible.value_or(""),
+                                                   .commands = std::move(commands)},
+                                                  references);
   write_file(file, report::placement_page({.source = problem_source,
                                            .method = placement_file,
                                            .file = placement_file,
@@ -219,7 +229,7 @@ Action add_report(CommandLine& cli) {
       .type_name("FILE")
       .not_empty();
   cli.add_option("--seconds", arguments->seconds,
-                 "Budget: seconds to prove the lower bound, which is kept in the run's folder (10 where not given)");
+                 "Budget: seconds to prove the lower bound, which is kept in the run's folder (4 where not given)");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);

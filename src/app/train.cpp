@@ -6,22 +6,20 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/compared_placers.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
-#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/search/bound.hpp"
-#include "emplace/search/placer.hpp"
 #include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/run/run_subject.hpp"
 #include "experiment/run/training.hpp"
 #include "experiment/run/training_backend.hpp"
-#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::app {
 
@@ -120,7 +118,10 @@ std::optional<verdict::CurveFacts> curve_of(const experiment::Training& training
     const auto found = training.history().find(name);
     return found == training.history().end() ? std::vector<double>() : found->second;
   };
-  return verdict::curve_facts(column("best_step_time"), column("step_time_q50"), column("step_time_q10"));
+  return verdict::curve_facts({.best = column("best_step_time"),
+                               .low = column("step_time_q10"),
+                               .median = column("step_time_q50"),
+                               .high = column("step_time_q90")});
 }
 
 // A problem's simulated result beside one device, the expert and the bound. `found` are further placements to compare
@@ -142,15 +143,16 @@ Judged judge_result(const experiment::Training& training, const experiment::RunF
   for (verdict::Reference& each : found)
     if (each.outcome.feasible() && (!judged.references.quick || better(each.outcome, judged.references.quick->outcome)))
       judged.references.quick = std::move(each);
-  verdict::Subject subject{.method = report.method, .outcome = {}, .run = folder.path()};
-  if (p < training.problems().size()) {
-    subject = experiment::subject_of_run(training.recipe(), folder.path(), p);
-    subject.curve = curve_of(training);
-  }
+  verdict::Subject subject =
+      experiment::subject_of_run(training.recipe(), folder.path(), p, *report.problem, report.placement);
+  subject.method = report.method;
   subject.outcome = report.outcome;
   subject.proved_optimal = report.proved_optimal;
   subject.seconds = training.seconds();
-  judged.verdict = verdict::judge(*report.problem, training.objective(), subject, judged.references);
+  if (!report.outcome.feasible())
+    subject.why_nothing = search::lower_bounds(*report.problem, training.objective(), 0).infeasible.value_or("");
+  if (p < training.problems().size()) subject.curve = curve_of(training);
+  judged.verdict = verdict::judge(training.objective(), subject, judged.references);
   return judged;
 }
 
@@ -158,63 +160,24 @@ Judged judge_result(const experiment::Training& training, const experiment::RunF
 // of the run's files.
 void print_result(const experiment::Training& training, const experiment::RunFolder& folder,
                   evaluate::Evaluator& evaluator, const std::vector<PlacementReport>& reports) {
-  const experiment::Recipe& recipe = training.recipe();
+  const search::Deadline deadline = deadline_of_comparisons(training.recipe());
   for (std::size_t p = 0; p < reports.size(); ++p) {
-    if (reports[p].placement == nullptr) continue;
-    const Problem* const problem_address = reports[p].problem;
-    const Problem& problem = *problem_address;
-    fmt::print("\n{}: {} ops, {} devices{}\n\n", problem.name, problem.op_count(), problem.device_count(),
-               p < training.problems().size() ? "" : ", held out");
+    const PlacementReport& report = reports[p];
+    if (report.placement == nullptr) continue;
+    const bool trained_on = p < training.problems().size();
+    fmt::print("\n{}: {} ops, {} devices{}\n\n", report.problem->name, report.problem->op_count(),
+               report.problem->device_count(), trained_on ? "" : ", held out");
     const bool pipeline = training.objective() == Objective::pipeline;
     TextTable table({"placement", pipeline ? "load" : "step time", "feasible", "evaluations"});
-    const auto add = [&](const std::string& name, const Placement& placement, const Outcome& outcome,
-                         std::uint64_t evaluations) {
-      table.add({name, outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
-                 outcome.feasible()
-                     ? "yes"
-                     : "no: " + simulate::reason_of(training.objective(), problem, outcome, placement.device, {}),
-                 fmt::format("{}", evaluations)});
-    };
-    // With another evaluator than the simulator, an evaluation costs much more: `random` alone, with as many
-    // evaluations as the training, would double the run's cost. The placers then search on the simulator, and only the
-    // placement that each one finds is evaluated with the run's evaluator.
-    const bool simulated = recipe.options.evaluator == evaluate::EvaluatorChoice().name;
-    const evaluate::Scoring scoring{training.schedule(), training.objective()};
-    // With several problems, the workers' evaluator needs the problem's number, but placers always send number 0.
-    std::unique_ptr<evaluate::Evaluator> local;
-    if (reports.size() > 1 || !simulated)
-      local = evaluate::make_local_evaluator(std::span(&problem_address, 1), scoring);
-    std::vector<verdict::Reference> compared;
-    Progress progress(true);
-    std::size_t done = 0;
-    for (const std::string& method : recipe.options.compare) {
-      progress.update(static_cast<double>(done) / static_cast<double>(recipe.options.compare.size()),
-                      fmt::format("comparing with {} ({} of {})", method, done + 1, recipe.options.compare.size()));
-      ++done;
-      search::PlacerRequest request;
-      request.problem = &problem;
-      request.schedule = training.schedule();
-      request.objective = training.objective();
-      request.seed = static_cast<std::uint64_t>(recipe.options.seed);
-      request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
-      request.evaluator = local ? local.get() : &evaluator;
-      try {
-        const search::PlacerResult result = search::place_with(method, request, ConfigTable("compare"));
-        const evaluate::EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
-        add(method, result.placement, simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),
-            result.evaluations);
-        if (simulated) compared.push_back({method, result.placement, result.outcome});
-      } catch (const InputError& error) {  // the method cannot place this problem: the table says why
-        table.add({method, "-", fmt::format("no: {}", error.what()), "0"});
-      }
-    }
-    progress.finish();
-    add(reports[p].method + (p < training.problems().size() ? " (learned)" : " (never trained on it)"),
-        *reports[p].placement, reports[p].outcome, reports[p].evaluations);
+    ComparedPlacers compared = compare_with_placers(training, evaluator, report, p, reports.size(), deadline, table);
+    table.add(compared_row(report.method + (trained_on ? " (learned)" : " (never trained on it)"), report,
+                           *report.placement, report.outcome, report.evaluations));
     fmt::print("{}\n", table.str());
+    if (const std::string missing = compared.missing(training.recipe()); !missing.empty()) log_info("{}", missing);
     // Measured times have no bound, and each further measurement may take minutes.
-    if (reports[p].lower_bound)
-      fmt::print("{}\n", verdict::text_of(judge_result(training, folder, reports[p], p, std::move(compared)).verdict));
+    if (report.lower_bound)
+      fmt::print("{}\n",
+                 verdict::text_of(judge_result(training, folder, report, p, std::move(compared.found)).verdict));
   }
   fmt::print("{} of training; files in {}/: best.placement.json, metrics.csv, checkpoint.h5, config.toml\n",
              human_seconds(training.seconds()), folder.path());

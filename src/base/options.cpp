@@ -78,13 +78,15 @@ void OptionLister::operator()(const char* name, std::int64_t& value, const Optio
   options.push_back({name, "int", default_text(value, meta), meta.help, meta.unit, {}, meta.affects, meta.only_with});
 }
 void OptionLister::operator()(const char* name, double& value, const OptionMeta& meta) {
-  options.push_back({name, "number", default_text(value, meta), meta.help, meta.unit, {}, meta.affects, meta.only_with});
+  options.push_back(
+      {name, "number", default_text(value, meta), meta.help, meta.unit, {}, meta.affects, meta.only_with});
 }
 void OptionLister::operator()(const char* name, std::string& value, const OptionMeta& meta) {
   options.push_back({name, "text", value, meta.help, meta.unit, meta.choices, meta.affects, meta.only_with});
 }
 void OptionLister::operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) {
-  options.push_back({name, "list of texts", list_text(value), meta.help, meta.unit, meta.choices, meta.affects, meta.only_with});
+  options.push_back(
+      {name, "list of texts", list_text(value), meta.help, meta.unit, meta.choices, meta.affects, meta.only_with});
 }
 
 void OptionEcho::operator()(const char* name, bool& value, const OptionMeta&) { table_.set(name, {value, "echo"}); }

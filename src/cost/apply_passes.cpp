@@ -41,25 +41,36 @@ void describe(RooflineOptions& options, OptionVisitor& visit) {
 
 namespace {
 
+// The graph as a pass that changes nothing leaves it.
+PassResult unchanged(Graph graph) {
+  PassResult result{std::move(graph), {}};
+  for (std::size_t i = 0; i < result.graph.ops.size(); ++i) result.became.emplace_back(i);
+  return result;
+}
+
 // Applies passes one after the other and combines them into one from the first graph.
 class Passes {
  public:
-  explicit Passes(const Graph& first) : first_(first) {}
-  [[nodiscard]] const Graph& current() const { return result_ ? result_->graph : first_; }
+  explicit Passes(const Graph& first) : first_(&first) {}
+  explicit Passes(Graph&& first) : result_(unchanged(std::move(first))) {}
+  [[nodiscard]] const Graph& current() const { return result_ ? result_->graph : *first_; }
   void keep(PassResult pass) {
     EMPLACE_CHECK(pass.became.size() == current().ops.size(), "a pass lost its map back");
     result_ = result_ ? followed_by(*result_, std::move(pass)) : std::move(pass);
   }
-  PassResult result() {
-    if (!result_) {
-      result_.emplace(PassResult{first_, {}});
-      for (std::size_t i = 0; i < first_.ops.size(); ++i) result_->became.emplace_back(i);
-    }
-    return std::move(*result_);
+  // For a pass that takes the current graph apart, so that a large graph is not in memory twice.
+  template <class Pass>
+  void keep_by(Pass&& pass) {
+    PassResult before = result();
+    result_ = pass(std::move(before.graph));
+    for (OpId& now : before.became)
+      if (!now.is_none()) now = result_->became[now.index()];
+    result_->became = std::move(before.became);
   }
+  PassResult result() { return result_ ? std::move(*result_) : unchanged(*first_); }
 
  private:
-  const Graph& first_;
+  const Graph* first_ = nullptr;  // null: result_ has it
   std::optional<PassResult> result_;
 };
 
@@ -78,20 +89,21 @@ PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, con
                          "the graph is a training step already (op {} belongs to its backward pass or update), so it "
                          "cannot be expanded to one",
                          quote(op.name));
-    passes.keep(expand_training(passes.current(), {.optimizer = options.optimizer}));
+    passes.keep_by(
+        [&](Graph current) { return expand_training(std::move(current), {.optimizer = options.optimizer}); });
   }
   if (options.fuse) passes.keep(fuse(passes.current()));
   return passes.result();
 }
 
-PassResult grouping_passes(const Graph& kernels, const RooflineOptions& options) {
-  Passes passes(kernels);
-  if (options.contract == "chain") passes.keep(contract_chains(kernels, ChainRule::chain));
-  if (options.contract == "single-parent") passes.keep(contract_chains(kernels, ChainRule::single_parent));
+PassResult grouping_passes(Graph kernels, const RooflineOptions& options) {
+  Passes passes(std::move(kernels));
+  if (options.contract == "chain") passes.keep(contract_chains(passes.current(), ChainRule::chain));
+  if (options.contract == "single-parent") passes.keep(contract_chains(passes.current(), ChainRule::single_parent));
   if (options.contract == "layers")
-    passes.keep(split_into_layers(kernels, {.layers = static_cast<std::size_t>(options.layers)}));
+    passes.keep(split_into_layers(passes.current(), {.layers = static_cast<std::size_t>(options.layers)}));
   if (options.coarsen > 0) passes.keep(coarsen(passes.current(), static_cast<std::size_t>(options.coarsen)));
-  passes.keep(share_parameters(passes.current()));
+  passes.keep_by([](Graph graph) { return share_parameters(std::move(graph)); });
   if (options.colocate != "none") {
     using Recursion = ColocateOptions::Recursion;
     const Recursion recursion = options.colocate == "colocrl"         ? Recursion::op

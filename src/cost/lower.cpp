@@ -173,18 +173,34 @@ std::vector<std::string> unmatched_unsupported(const Graph& graph, const machine
   return out;
 }
 
+// `kernels` were made from `graph` with `options`.
+std::vector<DeviceCost> costs_of(const PassResult& kernels, const Graph& graph, const machine::Machine& machine,
+                                 const RooflineOptions& options, const std::string& name,
+                                 std::span<const DeviceProfile> profiles) {
+  std::vector<double> measured;
+  if (!profiles.empty()) measured = measured_times(kernels, graph, machine, profiles, options.fuse).seconds;
+  return sums(kernel_times(kernels.graph, rooflines_of(machine, options.fuse), measured, name), machine.devices.size());
+}
+
 }  // namespace
 
 Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
-              const std::string& name, std::span<const DeviceProfile> profiles) {
+              const std::string& name, std::span<const DeviceProfile> profiles, bool with_other_costs) {
   graph.validate(name);
   Lowered lowered;
-  PassResult kernels = kernel_passes(graph, options, name);
+  RooflineOptions other = options;
+  other.fuse = !options.fuse;
+  PassResult kernels = kernel_passes(graph, with_other_costs && options.fuse ? other : options, name);
+  if (with_other_costs) {
+    // One of the two is made from the other, so that the passes before run once.
+    PassResult fused = followed_by(kernels, fuse(kernels.graph));
+    lowered.other_costs = costs_of(options.fuse ? kernels : fused, graph, machine, other, name, profiles);
+    if (options.fuse) kernels = std::move(fused);
+  }
   if (!profiles.empty()) lowered.measured = measured_times(kernels, graph, machine, profiles, options.fuse);
   const std::vector<Roofline> rooflines = rooflines_of(machine, options.fuse);
   OpTimes times = kernel_times(kernels.graph, rooflines, lowered.measured.seconds, name);
-  PassResult groups = grouping_passes(kernels.graph, options);
-  kernels.graph = {};
+  PassResult groups = grouping_passes(std::move(kernels.graph), options);
   times = group_times(groups, times, rooflines, name);
 
   for (OpId& now : kernels.became)
@@ -208,15 +224,6 @@ Lowered lower(const Graph& graph, const machine::Machine& machine, const Rooflin
   lowered.statistics = statistics(lowered.graph);
   lowered.unmatched_unsupported = unmatched_unsupported(lowered.graph, machine);
   return lowered;
-}
-
-std::vector<DeviceCost> device_costs(const Graph& graph, const machine::Machine& machine,
-                                     const RooflineOptions& options, const std::string& name,
-                                     std::span<const DeviceProfile> profiles) {
-  const PassResult kernels = kernel_passes(graph, options, name);
-  std::vector<double> measured;
-  if (!profiles.empty()) measured = measured_times(kernels, graph, machine, profiles, options.fuse).seconds;
-  return sums(kernel_times(kernels.graph, rooflines_of(machine, options.fuse), measured, name), machine.devices.size());
 }
 
 }  // namespace emplace::cost

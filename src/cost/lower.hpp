@@ -23,7 +23,7 @@ PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, con
 
 // Applies the passes that determine what is placed: contract and coarsen as in `options`, turn shared parameters into
 // Variable ops, form co-location groups. InputError if the layers of the model are to be used and it names none.
-PassResult grouping_passes(const Graph& kernels, const RooflineOptions& options);
+PassResult grouping_passes(Graph kernels, const RooflineOptions& options);
 
 // Applies both, with one map from the ops of `graph`.
 PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
@@ -45,6 +45,7 @@ struct Lowered {
   std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": unsupported types in neither op table nor graph
   MeasuredTimes measured;                          // `seconds` is empty without profiles
   std::vector<DeviceCost> costs;                   // per device: sums of the times of the problem's ops
+  std::vector<DeviceCost> other_costs;             // the same with the other choice of `fuse`, if wanted
 };
 
 // Applies the passes, then computes a time for each op and device: the sum of the times of its kernels (roofline.hpp),
@@ -56,14 +57,10 @@ struct Lowered {
 // begins messages. Times in `profiles` replace those of the roofline, also for ops that the device cannot run according
 // to the machine (cost/measured.hpp). InputError if nothing is left to place, a training step is to be expanded again,
 // no device can run an op, or a device lacks the peak of a dtype in which the graph computes.
+// `other_costs` are computed if `with_other_costs` is set: to compare the sum over a graph's ops with the sum over its
+// fused ops, which is the time of a whole model in a runtime that fuses.
 Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
-              const std::string& name, std::span<const DeviceProfile> profiles = {});
-
-// The costs that `lower` computes, without building a Problem. This serves to compare the sum over a graph's ops with
-// the sum over its fused ops; the second is the time of a whole model in a runtime that fuses.
-std::vector<DeviceCost> device_costs(const Graph& graph, const machine::Machine& machine,
-                                     const RooflineOptions& options, const std::string& name,
-                                     std::span<const DeviceProfile> profiles = {});
+              const std::string& name, std::span<const DeviceProfile> profiles = {}, bool with_other_costs = false);
 
 // "5497 of 6647 ops of the model are not placed: ...", where `became` has the op that each became; "" if all are
 // placed.

@@ -54,11 +54,14 @@ std::string unsized_ops(const Lowered& lowered) {
                      types_with_counts(counts));
 }
 
-std::string advice_on_sizes(const Graph& graph) {
+std::string advice_on_sizes(const Graph& graph, bool of_recipe) {
   const auto is_open = [&](const GraphTensor& tensor) {
     return tensor.producer.is_none() && !tensor.shape.is_static();
   };
-  if (std::ranges::any_of(graph.tensors, is_open)) return "give the sizes of inputs with --shape or --batch";
+  if (std::ranges::any_of(graph.tensors, is_open))
+    return of_recipe ? R"(give the sizes of inputs with shape = ["INPUT=SIZES"] or batch = N (after `train`: )"
+                       R"('shape=["INPUT=SIZES"]' or batch=N))"
+                     : "give the sizes of inputs with --shape INPUT=SIZES or --batch N";
   std::vector<std::string> first;
   for (const GraphOp& op : graph.ops) {
     const auto has_size = [&](const Operand& input) {
@@ -76,14 +79,14 @@ std::string advice_on_sizes(const Graph& graph) {
       some_of(first));
 }
 
-void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, const std::string& place) {
+void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, const std::string& place, bool of_recipe) {
   if (options.allow_unsized) return;
   const auto ops = static_cast<double>(sum_of(unsized_op_counts(lowered.graph)));
   if (ops <= most_unsized_share * static_cast<double>(lowered.graph.ops.size())) return;
-  throw InputError(place,
-                   "{}; their costs would be far too low; {}. --allow-unsized accepts wrong costs (in a recipe: "
-                   "allow_unsized = true in [roofline])",
-                   unsized_ops(lowered), advice_on_sizes(lowered.graph));
+  throw InputError(place, "{}; their costs would be far too low; {}. {} accepts wrong costs", unsized_ops(lowered),
+                   advice_on_sizes(lowered.graph, of_recipe),
+                   of_recipe ? "allow_unsized = true in [roofline] (after `train`: roofline.allow_unsized=true)"
+                             : "--allow-unsized");
 }
 
 std::vector<std::string> unsized_caveat(const Problem& problem, const std::string& place) {

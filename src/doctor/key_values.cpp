@@ -20,7 +20,8 @@ const char* why_not(const std::string& key) {
     const char* says;
   };
   static const Reason reasons[] = {
-      {{"problem", "graph", "machine", "problems", "held_out", "shape", "init", "start", "op_types"}, "names what is placed"},
+      {{"problem", "graph", "machine", "problems", "held_out", "shape", "init", "start", "op_types"},
+       "names what is placed"},
       {{"pin", "forbid", "together", "max_cuts"}, "is a constraint of the task"},
       {{"policy", "learner", "evaluator"}, "names a method"},
   };

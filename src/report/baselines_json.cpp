@@ -56,7 +56,7 @@ std::optional<Baseline> baseline_of(const search::PlacerEntry& entry, const sear
     set("ideals", 2000);
     return baseline;
   }
-  constexpr std::int64_t most_ops = 300, most_nodes = 500'000;
+  constexpr std::int64_t most_ops = 300, most_nodes = 100'000;
   if (entry.name != "branch-and-bound" || request.problem->op_count() > most_ops) return {};
   set("ops", most_ops);
   set("nodes", most_nodes);

@@ -33,7 +33,6 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   }
   found.scoring = {schedule_of(o.schedule, place), objective_of(o.objective, place)};
   found.loaded = problems.load(found.recipe, problem);
-  found.subject = experiment::subject_of_run(found.recipe, run, problem);
   found.bound_file = run + (problem == 0 ? "/bound.json" : fmt::format("/bound.{}.json", problem));
   found.units = make_grouping(found.problem(), grouping_of(o.grouping, place), static_cast<std::size_t>(o.groups),
                               place, static_cast<std::uint64_t>(o.seed), o.group_share);
@@ -41,6 +40,7 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   if (found.scoring.schedule != Schedule::fifo && found.placement.order.empty())
     throw InputError(file, "the schedule {} needs an order, and the placement has none",
                      name_of(found.scoring.schedule));
+  found.subject = experiment::subject_of_run(found.recipe, run, problem, found.problem(), &found.placement);
 }
 
 // Stores the message of an error in found.missing. The page of a run whose model cannot be loaded any more still has

@@ -40,8 +40,8 @@ verdict::Verdict head_of(const FoundPlacement& found, const Outcome& outcome, co
   subject.measured = evaluate::entry_of({found.recipe.options.evaluator, {}}).measures;
   subject.curve = curve.facts;
   subject.seconds = curve.seconds;
-  verdict::Verdict head =
-      verdict::judge(found.problem(), found.scoring.objective, subject, references_of(found, baselines, bound));
+  if (subject.commands.keep.starts_with("emplace report ")) subject.commands.keep = {};  // makes this page
+  verdict::Verdict head = verdict::judge(found.scoring.objective, subject, references_of(found, baselines, bound));
   if (subject.measured) {
     head.sentences.clear();
     head.next.clear();

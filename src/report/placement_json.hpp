@@ -24,9 +24,9 @@ struct PlacementLimits {
   std::size_t groups = 40;
   std::size_t edges = 40;            // between groups on different devices
   std::size_t ops_of_group = 250;    // in an opened group
-  std::uint64_t work = 10'000'000;   // ops and edges that a baseline which searches may simulate
+  std::uint64_t work = 4'000'000;    // ops and edges that a baseline which searches may simulate
   std::uint64_t placed = 2'000'000;  // above this number of ops x devices, the page has only the recipe's baselines
-  double bound_seconds = 10;         // for all methods that prove a bound together
+  double bound_seconds = 4;          // for all methods that prove a bound together
   MoveLimits moves = {
       .wanted = 5, .simulations = 500, .work = 20'000'000, .guesses = 20'000, .guessed_ops = 20'000'000};
 };

@@ -104,7 +104,10 @@ std::optional<verdict::CurveFacts> facts_of(const Run& run) {
     const std::vector<double>* found = (all ? *all : run.metrics).find(name);
     return found == nullptr ? std::vector<double>() : *found;
   };
-  return verdict::curve_facts(column("best_step_time"), column("step_time_q50"), column("step_time_q10"));
+  return verdict::curve_facts({.best = column("best_step_time"),
+                               .low = column("step_time_q10"),
+                               .median = column("step_time_q50"),
+                               .high = column("step_time_q90")});
 }
 
 LearnedCurve curve_of(const Run& run) {

@@ -18,7 +18,7 @@ verdict::Verdict head_of_sweep(const experiment::SweepFolder& folder, double bou
   if (!found.missing.empty()) return {};
   Outcome outcome;  // with several seeds the objective is their median, which is of no single placement
   outcome.makespan = ticks_of_seconds(*best->objective);
-  found.subject.run.clear();  // the next command is not to go on with one trial of many
+  found.subject.commands.resume.clear();  // the next command is not to go on with one trial of many
   return head_of(found, outcome, {}, baselines_json(found, outcome, "", {}, {}),
                  proved_bound(found.problem(), found.scoring, bound_seconds, found.bound_file));
 }

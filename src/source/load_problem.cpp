@@ -81,7 +81,7 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
   const Graph loaded_graph = load_graph(graph, options.read);
   cost::Lowered lowered =
       cost::lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
-  cost::refuse_unsized(lowered, options.roofline, graph);
+  cost::refuse_unsized(lowered, options.roofline, graph, options.of_recipe);
   add_expert(graph, lowered);
   return problem_of(std::move(lowered));
 }

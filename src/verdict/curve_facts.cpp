@@ -21,17 +21,18 @@ double median_of(std::span<const double> values) {
 
 }  // namespace
 
-CurveFacts curve_facts(const std::vector<double>& best, const std::vector<double>& median,
-                       const std::vector<double>& low) {
+CurveFacts curve_facts(const Curve& curve) {
   constexpr double fell = 0.01, equal = 1e-3;
   CurveFacts facts;
+  const auto& [best, low, median, high] = curve;
   const std::size_t updates = best.size();
-  if (updates < fewest_updates || median.size() != updates || low.size() != updates) return facts;
+  if (updates < fewest_updates || median.size() != updates || low.size() != updates || high.size() != updates)
+    return facts;
   const double before = best[updates - updates / 5 - 1], at_end = best.back();
   facts.still_falling = std::isfinite(at_end) && (!std::isfinite(before) || at_end < (1 - fell) * before);
   const std::size_t tenth = updates / 10;
   std::vector<double> spread;
-  for (std::size_t u = updates - tenth; u < updates; ++u) spread.push_back((median[u] - low[u]) / median[u]);
+  for (std::size_t u = updates - tenth; u < updates; ++u) spread.push_back((high[u] - low[u]) / median[u]);
   facts.converged = median_of(spread) < equal;
   const double first = median_of(std::span(median).first(tenth)), last = median_of(std::span(median).last(tenth));
   facts.never_learned = !facts.converged && last >= first;

@@ -4,6 +4,7 @@
 
 #include "emplace/base/error.hpp"
 #include "search/common/deadline.hpp"
+#include "search/common/predicted_time.hpp"
 
 namespace emplace::verdict {
 
@@ -12,19 +13,16 @@ namespace {
 constexpr std::uint64_t most_simulated_ops = 4'000'000;
 
 // The placer's result, or nothing if it cannot place this problem or finds no feasible placement.
-std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request) {
+std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request,
+                                      std::uint64_t& evaluations) {
   try {
     search::PlacerResult result = search::place_with(method, request, ConfigTable("verdict"));
+    evaluations += result.evaluations;
     if (!result.outcome.feasible()) return std::nullopt;
     return Reference{method, std::move(result.placement), result.outcome};
   } catch (const InputError&) {
     return std::nullopt;
   }
-}
-
-bool fits(const search::PlacerEntry& entry, const search::PlacerRequest& request) {
-  return entry.role == search::PlacerRole::quick && entry.only_for.value_or(request.objective) == request.objective &&
-         entry.in_best_for.value_or(request.objective) == request.objective;
 }
 
 std::string device_with_most_ops(const Problem& problem, const Placement& placement) {
@@ -48,19 +46,20 @@ References find_references(const search::PlacerRequest& given, double quick_seco
     if (reference && (!found.quick || reference->outcome.makespan < found.quick->outcome.makespan))
       found.quick = reference;
   };
-  found.single = reference_by("single", request);
+  found.single = reference_by("single", request, found.evaluations);
   if (found.single) found.single_device = device_with_most_ops(problem, found.single->placement);
-  if (!problem.expert.empty()) found.expert = reference_by("expert", request);
+  if (!problem.expert.empty()) found.expert = reference_by("expert", request, found.evaluations);
   consider(found.single);
   consider(found.expert);
   if (quick_seconds <= 0) return found;
   const search::Deadline deadline(quick_seconds);
   request.evaluations = std::nullopt;
-  request.seconds = quick_seconds;
-  for (const search::PlacerEntry& entry : search::placers()) {
+  for (const std::string& method : search::quick_placers_by_time(problem, request.objective)) {
     if (deadline.passed() || (request.stop && request.stop())) break;
-    if (fits(entry, request) && entry.name != "single" && entry.name != "expert")
-      consider(reference_by(entry.name, request));
+    if (method == "single" || method == "expert") continue;
+    request.seconds = std::max(deadline.left(), search::least_seconds);
+    if (search::predicted_time(method, problem).first <= *request.seconds)
+      consider(reference_by(method, request, found.evaluations));
   }
   return found;
 }

@@ -24,12 +24,13 @@ struct References {
   // ran.
   std::optional<Reference> quick;
   search::LowerBound bound;
+  std::uint64_t evaluations = 0;  // placements that were simulated to find them
 };
 
 // Runs `single` (at most 4 million ops / ops of the problem devices, those with the least total time first) and
-// `expert`, and then the other quick placers for as long as `quick_seconds` allow; no placer gets more than these
-// seconds. With 0 seconds the result does not depend on the machine. `request` says the problem, the evaluator and how
-// placements are scored; its budgets are not used. Infeasible placements are left out.
+// `expert`, and then, within `quick_seconds`, the other quick placers, those that take least time first. With 0 seconds
+// the result does not depend on the machine. `request` says the problem, the evaluator and how placements are scored;
+// its budgets are not used. Infeasible placements are left out.
 References find_references(const search::PlacerRequest& request, double quick_seconds);
 
 }  // namespace emplace::verdict

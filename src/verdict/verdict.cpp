@@ -22,18 +22,17 @@ double ratio(Ticks a, Ticks b) { return static_cast<double>(a) / static_cast<dou
 
 class Judge {
  public:
-  Judge(const Problem& problem, Objective objective, const Subject& subject, const References& references)
-      : problem_(problem),
-        what_(objective == Objective::pipeline ? "load" : "step time"),
-        s_(subject),
-        r_(references) {}
+  Judge(Objective objective, const Subject& subject, const References& references)
+      : what_(objective == Objective::pipeline ? "load" : "step time"), s_(subject), r_(references) {}
 
   Verdict verdict() && {
     add_rows();
     if (s_.outcome.feasible())
       compare();
+    else if (!s_.why_nothing.empty())
+      say("no placement is feasible: " + s_.why_nothing);
     else
-      say("no feasible placement was found");
+      say("no feasible placement was found" + (s_.reason.empty() ? "" : ": " + s_.reason));
     if (s_.curve) describe_curve();
     verdict_.next = next();
     return std::move(verdict_);
@@ -43,7 +42,8 @@ class Judge {
   void say(std::string sentence) { verdict_.sentences.push_back(std::move(sentence)); }
   [[nodiscard]] Ticks time() const { return s_.outcome.makespan; }
   [[nodiscard]] bool slower_than(const std::optional<Reference>& reference) const {
-    return reference && s_.outcome.feasible() && ratio(reference->outcome.makespan, time()) < 1 - equal_share;
+    return reference && s_.outcome.feasible() && !s_.split &&
+           ratio(reference->outcome.makespan, time()) < 1 - equal_share;
   }
   [[nodiscard]] bool equals(const Reference& reference) const {
     return std::abs(ratio(reference.outcome.makespan, time()) - 1) <= equal_share;
@@ -66,7 +66,8 @@ class Judge {
     row(r_.single ? fmt::format("one device ({})", printable(r_.single_device)) : "one device", r_.single);
     if (r_.expert) row("expert", r_.expert);
     if (has_other_placer()) row(fmt::format("best other placer ({})", r_.quick->method), r_.quick);
-    if (!s_.measured) verdict_.rows.emplace_back(fmt::format("bound ({})", r_.bound.method), r_.bound.ticks);
+    if (!s_.measured && s_.why_nothing.empty())
+      verdict_.rows.emplace_back(fmt::format("bound ({})", r_.bound.method), r_.bound.ticks);
   }
 
   void compare() {
@@ -78,19 +79,33 @@ class Judge {
     if (has_other_placer() && slower_than(r_.quick))
       say(fmt::format("worse than the placement of {}, which takes {}", r_.quick->method,
                       time_text(r_.quick->outcome.makespan)));
-    if (r_.single && !slower_than(r_.single))
-      say(equals(*r_.single) ? fmt::format("as fast as one device ({})", quote(r_.single_device))
-                             : fmt::format("{:.2f} times as fast as one device ({})",
-                                           ratio(r_.single->outcome.makespan, time()), quote(r_.single_device)));
+    if (r_.single && !slower_than(r_.single)) say(beside_one_device());
+    if (s_.split)
+      say(fmt::format("splitting gains {}, too little: {} by {}",
+                      gain_text(1 - ratio(s_.split->outcome.makespan, time())), time_text(s_.split->outcome.makespan),
+                      s_.split->method));
     if (s_.measured) return;
-    if (s_.proved_optimal || time() == r_.bound.ticks)
-      say("no placement is faster: this one is optimal");
-    else if (gap() <= equal_share)
-      say(fmt::format("no placement is faster than {} ({}): this one is optimal within 0.1 %",
-                      time_text(r_.bound.ticks), r_.bound.method));
-    else
-      say(fmt::format("no placement is faster than {} ({}): at most {:.1f} % could be gained",
-                      time_text(r_.bound.ticks), r_.bound.method, 100 * gap()));
+    verdict_.about_bound = about_bound();
+    say(verdict_.about_bound);
+  }
+
+  [[nodiscard]] std::string about_bound() const {
+    if (is_optimal()) return "no placement is faster: this one is optimal";
+    return fmt::format("no placement is faster than {} ({}): {}", time_text(r_.bound.ticks), r_.bound.method,
+                       gap() <= equal_share ? "this one is optimal within 0.1 %"
+                                            : fmt::format("at most {} could be gained", gain_text(gap())));
+  }
+  [[nodiscard]] std::string beside_one_device() const {
+    constexpr double much = 1.01;
+    const std::string device = quote(r_.single_device);
+    const double faster = ratio(r_.single->outcome.makespan, time());
+    if (equals(*r_.single)) return fmt::format("as fast as one device ({})", device);
+    return faster < much ? fmt::format("{} less than one device ({})", gain_text(1 - 1 / faster), device)
+                         : fmt::format("{:.2f} times as fast as one device ({})", faster, device);
+  }
+  static std::string gain_text(double share) {
+    constexpr double least_shown = 0.001;
+    return share < least_shown ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * share);
   }
 
   void describe_curve() {
@@ -101,26 +116,24 @@ class Judge {
   }
 
   [[nodiscard]] bool is_optimal() const { return s_.proved_optimal || gap() <= 0; }
-  [[nodiscard]] std::string problem_arguments() const {
-    return s_.machine.empty() ? shell_word(s_.problem) : shell_word(s_.problem + "@" + s_.machine);
-  }
 
   [[nodiscard]] std::string next() const {
-    const bool is_search = s_.run.empty();
+    const Commands& commands = s_.commands;
+    if (!s_.why_nothing.empty()) return {};
     const bool lost = slower_than(r_.quick);
-    if (!is_search && s_.curve && s_.curve->still_falling && !lost)
-      return fmt::format("emplace train --resume {} seconds={:.0f}", shell_word(s_.run), 2 * s_.seconds.value_or(60));
-    if (s_.outcome.feasible() && (is_optimal() || gap() < worth_while) && !s_.placement_file.empty())
-      return fmt::format("emplace export {} {} --for onnx", problem_arguments(), shell_word(s_.placement_file));
+    const std::string resume =
+        commands.resume.empty() ? "" : fmt::format("{} seconds={:.0f}", commands.resume, 2 * s_.seconds.value_or(60));
+    if (!resume.empty() && s_.curve && s_.curve->still_falling && !lost) return resume;
+    if (s_.outcome.feasible() && (is_optimal() || gap() < worth_while)) return commands.keep;
+    if (commands.search.empty()) return resume;
+    constexpr double least = 60, usual = 15, more = 4;
+    const double seconds = std::max(least, more * (resume.empty() ? s_.seconds.value_or(usual) : usual));
     const std::string start =
-        s_.outcome.feasible() && !lost && !s_.placement_file.empty() ? " --start " + shell_word(s_.placement_file) : "";
-    if (s_.problem.empty()) return {};
-    return fmt::format("emplace place best {}{}{} --seconds {:.0f}{}", problem_arguments(),
-                       s_.constraints.empty() ? "" : " ", s_.constraints,
-                       std::max(60.0, 4 * (is_search ? s_.seconds.value_or(15) : 15)), start);
+        s_.outcome.feasible() && !lost && !commands.start.empty() ? " " + commands.start : std::string();
+    return fmt::format("{} --seconds {:.0f}{}{}", commands.search, seconds, start,
+                       commands.output.empty() ? "" : " " + commands.output);
   }
 
-  const Problem& problem_;
   const std::string what_;
   const Subject& s_;
   const References& r_;
@@ -129,8 +142,8 @@ class Judge {
 
 }  // namespace
 
-Verdict judge(const Problem& problem, Objective objective, const Subject& subject, const References& references) {
-  return Judge(problem, objective, subject, references).verdict();
+Verdict judge(Objective objective, const Subject& subject, const References& references) {
+  return Judge(objective, subject, references).verdict();
 }
 
 std::string text_of(const Verdict& verdict) {

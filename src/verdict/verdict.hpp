@@ -18,22 +18,33 @@ struct CurveFacts {
   bool never_learned = false;  // the median sample of the last tenth is no faster than that of the first
 };
 
-// `best`, `median` and `low`: for each update the best step time so far, and the median and the 10th percentile of the
-// samples' step times in seconds (NaN: none was feasible). Fewer than 10 updates give no facts.
-CurveFacts curve_facts(const std::vector<double>& best, const std::vector<double>& median,
-                       const std::vector<double>& low);
+// For each update the best step time so far, and the 10th percentile, the median and the 90th percentile of the
+// samples' step times, in seconds (NaN: none was feasible).
+struct Curve {
+  std::vector<double> best, low, median, high;
+};
+// Fewer than 10 updates give no facts.
+CurveFacts curve_facts(const Curve& curve);
 
-// The result that is judged, and how it was made; texts are arguments of commands as the user gives them.
+// The commands from which the next one is chosen, without the time to give them; "" for those that do not apply.
+struct Commands {
+  std::string search = {};  // finds a placement: "emplace place best p.json --max-cuts 4"
+  std::string start = {};   // what makes it begin with this placement: "--start out.json"
+  std::string output = {};  // where it writes another one: "-o out-2.json"
+  std::string resume = {};  // continues the training: "emplace train --resume runs/post"
+  std::string keep = {};    // what to do with a placement that is good enough: export it, or look at it
+};
+
+// The result that is judged, and how it was made.
 struct Subject {
   std::string method;  // a placer, or the policy of a training
   Outcome outcome;
   bool proved_optimal = false;
-  bool measured = false;                 // by another evaluator than the simulator: bounds do not hold
-  std::string problem = {};              // the PROBLEM argument
-  std::string machine = {};              // the MACHINE argument if the problem is given as two arguments; else ""
-  std::string constraints = {};          // the arguments of `place` that constrain the problem, as --max-cuts 4
-  std::string placement_file = {};       // where the placement is kept; "": nowhere
-  std::string run = {};                  // the folder of the training; "": none
+  bool measured = false;                // by another evaluator than the simulator: bounds do not hold
+  std::string reason = {};              // why the placement is not feasible; "": feasible, or not known
+  std::string why_nothing = {};         // the proof that no placement is feasible; "": not proved
+  std::optional<Reference> split = {};  // a faster placement, left out because it gains too little over one device
+  Commands commands = {};
   std::optional<CurveFacts> curve = {};  // of a training
   std::optional<double> seconds = {};    // the time that the method took
 };
@@ -42,13 +53,14 @@ struct Verdict {
   // Names and step times, from the result to the bound; a time is none if there is no such placement.
   std::vector<std::pair<std::string, std::optional<Ticks>>> rows;
   std::vector<std::string> sentences;  // without full stops, the gravest first
+  std::string about_bound;             // the one of them that says what the bound means; "": none does
   std::string next;                    // a command, or ""
 
   [[nodiscard]] bool empty() const { return rows.empty() && sentences.empty() && next.empty(); }
 };
 
 // Times that differ by at most 0.1 % are equal in words.
-Verdict judge(const Problem& problem, Objective objective, const Subject& subject, const References& references);
+Verdict judge(Objective objective, const Subject& subject, const References& references);
 
 // "verdict" and the rows, the sentences and the command, one per line.
 std::string text_of(const Verdict& verdict);

@@ -206,10 +206,14 @@ TEST(Measured, TheSumsWithAndWithoutFusionAreThoseOfTheProblems) {
   for (const bool fuse : {false, true}) {
     RooflineOptions options = as_is;
     options.fuse = fuse;
-    const std::vector<DeviceCost> costs = device_costs(dense_relu(), two_speeds(), options, "g");
+    const Lowered both = lower(dense_relu(), two_speeds(), options, "g", {}, true);
     // Apart 34 + 12.4 us on fast and 1200 + 24 us on slow; together 34.06 us and (12e6 + 30000) / 1e10 s.
-    EXPECT_NEAR(costs[0].seconds, fuse ? 34.06e-6 : 46.4e-6, 1e-15);
-    EXPECT_NEAR(costs[1].seconds, fuse ? 1203e-6 : 1224e-6, 1e-15);
+    for (const auto& [costs, fused] : {std::pair(both.costs, fuse), std::pair(both.other_costs, !fuse)}) {
+      EXPECT_EQ(costs[0].ops, fused ? 1U : 2U);
+      EXPECT_NEAR(costs[0].seconds, fused ? 34.06e-6 : 46.4e-6, 1e-15);
+      EXPECT_NEAR(costs[1].seconds, fused ? 1203e-6 : 1224e-6, 1e-15);
+    }
+    EXPECT_TRUE(lower(dense_relu(), two_speeds(), options, "g").other_costs.empty());
   }
 }
 

@@ -54,7 +54,8 @@ TEST(Unsized, AsksForTheSizesOfInputsOnlyIfOneIsOpen) {
   Graph graph = chain(3, 1);
   EXPECT_THAT(advice_on_sizes(graph), HasSubstr("depend on data, or no rule for them is known: 'relu0' (Relu)"));
   graph.tensors[0].shape = {Shape::unknown_dimension};
-  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of inputs with --shape or --batch");
+  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of inputs with --shape INPUT=SIZES or --batch N");
+  EXPECT_THAT(advice_on_sizes(graph, true), HasSubstr(R"(shape = ["INPUT=SIZES"] or batch = N)"));
 }
 
 TEST(Unsized, AProblemKeepsTheCaveatInItsFile) {

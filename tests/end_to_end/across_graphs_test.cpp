@@ -142,9 +142,8 @@ INSTANTIATE_TEST_SUITE_P(Recipes, AcrossGraphs,
 
 TEST(AcrossGraphsByColocrl, AHeldOutProblemOfAnotherSizeIsRefused) {
   TemporaryFolder folder;
-  expect_refused(
-      systems()[1].training({"problem=" + first, list("held_out", {third}), "grouping=op", "run=" + (folder / "run")}),
-      AllOf(HasSubstr("policy 'colocrl' is bound to the size of its problems"), HasSubstr("inception-v3")));
+  expect_refused(systems()[1].training({"problem=" + first, list("held_out", {third}), "run=" + (folder / "run")}),
+                 AllOf(HasSubstr("policy 'colocrl' is bound to the size of its problems"), HasSubstr("inception-v3")));
 }
 
 TEST(AcrossGraphsByHierarchical, AProblemThatNoUpdateWasAboutIsNullInTheResult) {

@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/end_to_end/refusal.hpp"
+#include "tests/support/growth.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -16,13 +17,18 @@ using ::testing::HasSubstr;
 
 const std::string model = "zoo:nmt?layers=2&sequence=4&training=true";
 
+const char* const chain =
+    R"({"emplace": "problem/1", "devices": [{"name": "a", "memory_bytes": 99}, {"name": "b", "memory_bytes": 99}],
+ "channels": [], "routes": [], "ops": [{"name": "x", "seconds": [0.1, 0.2]}, {"name": "y", "seconds": [0.1, 0.2]}],
+ "tensors": [{"from": 0, "to": [1], "bytes": 4}]})";
+
 class Auto : public ::testing::Test {
  protected:
   json result_of(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"-o", file_, "--json"});
     const Finished done = emplace_run(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.err, HasSubstr("first placements: "));
+    EXPECT_THAT(done.err, HasSubstr("first verdict: "));
     return done.exit_code == 0 ? json::parse(done.out) : json();
   }
   TemporaryFolder folder_;
@@ -66,12 +72,81 @@ TEST_F(Auto, SaysInFiveLinesHowFastWhatLimitsAndWhatNext) {
   EXPECT_THAT(done.out, HasSubstr("one device"));
 }
 
-TEST_F(Auto, EndsAsSoonAsThePlacementIsOptimal) {
+TEST_F(Auto, SaysItsFirstVerdictOnThousandsOfOpsLongBeforeItEnds) {
+  const std::string heard = folder_ / "heard";
+  const double before = cpu_seconds();
+  Process process({"sh", "-c", R"(exec "$0" "$@" 2> ")" + heard + '"', EMPLACE_PROGRAM, "auto",
+                   "zoo:gnmt?layers=4&sequence=20&training=true", "k40x2", "--seconds", "100", "-o", file_});
+  EXPECT_TRUE(comes_true([&] {
+    return file_exists(heard) && read_file(heard).find("first verdict: ") != std::string::npos;
+  }));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait(std::chrono::seconds(60)).exit_code, 75) << read_file(heard);
+  EXPECT_LT(cpu_seconds() - before, 6) << "2 s before it, and what the end takes";
+}
+
+TEST_F(Auto, SaysNothingTwiceAboutTheBound) {
+  write_file(folder_ / "chain.json", chain);
+  const Finished done = emplace_run({"auto", folder_ / "chain.json", "-o", file_});
+  EXPECT_THAT(done.out, HasSubstr("\nbound      no placement is faster: this one is optimal\n"));
+}
+
+TEST_F(Auto, SearchesForAllOfItsTimeWhereItDoesNotTrain) {
+  const json result = result_of({"auto", model, "k40x2", "--seconds", "4"});
+  ASSERT_FALSE(result["proved_optimal"]) << "another model is needed";
+  EXPECT_GE(result["seconds"], 3.9);
+  EXPECT_THAT(result["ended"], ::testing::StartsWith("the time is up"));
+  EXPECT_THAT(result["learning"],
+              ::testing::ContainsRegex("no training: it needs 15 s at least, and [0-9.]+ s are left"));
+}
+
+// Alone x takes 1 s and y 1 ms: a split is 0.1 % faster.
+TEST_F(Auto, UsesOneDeviceWhereASplitGainsNextToNothing) {
   write_file(
-      folder_ / "chain.json",
-      R"({"emplace": "problem/1", "devices": [{"name": "a", "memory_bytes": 99}, {"name": "b", "memory_bytes": 99}], "channels": [],
- "routes": [], "ops": [{"name": "x", "seconds": [0.1, 0.2]}, {"name": "y", "seconds": [0.1, 0.2]}],
- "tensors": [{"from": 0, "to": [1], "bytes": 4}]})");
+      folder_ / "two.json",
+      R"({"emplace": "problem/1", "devices": [{"name": "a", "memory_bytes": 99}, {"name": "b", "memory_bytes": 99}],
+ "channels": [], "routes": [], "tensors": [],
+ "ops": [{"name": "x", "seconds": [1, 2]}, {"name": "y", "seconds": [0.001, 0.001]}]})");
+  const json result = result_of({"auto", folder_ / "two.json", "--seconds", "2"});
+  EXPECT_EQ(result["step_s"], 1.001);
+  EXPECT_EQ(result["method"], "single");
+  EXPECT_THAT(result["verdict"].get<std::vector<std::string>>(),
+              ::testing::Contains(HasSubstr("splitting gains 0.1 %, too little")));
+}
+
+TEST_F(Auto, SaysOnceThatOpsAreCostedOneByOne) {
+  const auto limit = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"auto", model, "k40x2", "--seconds", "0.5"});
+    return result_of(options)["limit"].get<std::string>();
+  };
+  EXPECT_THAT(limit({}), HasSubstr("ops are costed one by one: --fuse"));
+  EXPECT_THAT(limit({"--fuse"}), ::testing::Not(HasSubstr("--fuse")));
+}
+
+TEST_F(Auto, SaysWhyNothingFits) {
+  write_file(folder_ / "full.json",
+             R"({"emplace": "problem/1", "name": "full", "tensors": [], "channels": [], "routes": [],
+ "devices": [{"name": "a", "memory_bytes": 30}, {"name": "b", "memory_bytes": 30}],
+ "ops": [{"name": "x", "seconds": [1, 1], "resident_bytes": 20}, {"name": "y", "seconds": [1, 1], "resident_bytes": 20},
+         {"name": "z", "seconds": [1, 1], "resident_bytes": 20}]})");
+  const auto full = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"auto", folder_ / "full.json", "--seconds", "2", "-o", file_});
+    const Finished done = emplace_run(more);
+    EXPECT_EQ(done.exit_code, 3) << done.err;
+    return done.out;
+  };
+  // 60 B of weights in 60 B of memory, of which no two devices can hold 20 B x 3.
+  EXPECT_THAT(full({}), AllOf(HasSubstr("no feasible placement was found: "), HasSubstr("10 B"), HasSubstr("next ")));
+  write_file(folder_ / "full.json",
+             R"({"emplace": "problem/1", "name": "full", "tensors": [], "channels": [], "routes": [],
+ "devices": [{"name": "a", "memory_bytes": 10}], "ops": [{"name": "x", "seconds": [1], "resident_bytes": 20}]})");
+  EXPECT_THAT(full({}), AllOf(HasSubstr("no placement is feasible: 'x' fits in the memory of no device"),
+                              ::testing::Not(HasSubstr("next "))));
+  EXPECT_THAT(json::parse(full({"--json"}))["reason"], HasSubstr("'x' fits in the memory of no device"));
+}
+
+TEST_F(Auto, EndsAsSoonAsThePlacementIsOptimal) {
+  write_file(folder_ / "chain.json", chain);
   const json result = result_of({"auto", folder_ / "chain.json", "--seconds", "600"});
   EXPECT_EQ(result["step_s"], 0.2);
   EXPECT_EQ(result["proved_optimal"], true);

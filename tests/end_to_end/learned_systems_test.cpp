@@ -129,7 +129,7 @@ class Hierarchical : public LearnedSystems {};
 TEST_P(Hierarchical, TakesAsManyGroupsAsThereAreUnitsAndKeepsTheirNumber) {
   const auto done = emplace_run(training("run", {"problem=" + one_op(), "hierarchical.groups=3", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(read_file(folder_ / "run" / "config.toml"), HasSubstr("groups = 1"));
+  EXPECT_THAT(read_file(folder_ / "run/config.toml"), HasSubstr("groups = 1"));
 }
 INSTANTIATE_TEST_SUITE_P(Recipes, Hierarchical, ::testing::Values(systems()[2]), name_of_system);
 

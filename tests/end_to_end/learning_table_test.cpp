@@ -103,12 +103,13 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
 
 TEST_F(LearningTable, ChangesRecipesAsItIsTold) {
   const auto done = table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes",
-                           "post-tuned post-tuned+groups=20+post.steps=proximal", problem_});
+                           "post-tuned post-tuned+groups=20+post.steps=proximal+post.coarse_units=0", problem_});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(read_file(out_ + "/learning.csv"),
-              HasSubstr(problem_ + ",post-tuned+groups=20+post.steps=proximal,1,0."));
-  EXPECT_THAT(read_file(out_ + "/learning.md"), HasSubstr("| post-tuned+groups=20+post.steps=proximal | "));
-  EXPECT_THAT(done.out, HasSubstr("\npost-tuned+groups=20+post.steps=proximal: at least"));
+              HasSubstr(problem_ + ",post-tuned+groups=20+post.steps=proximal+post.coarse_units=0,1,0."));
+  EXPECT_THAT(read_file(out_ + "/learning.md"),
+              HasSubstr("| post-tuned+groups=20+post.steps=proximal+post.coarse_units=0 | "));
+  EXPECT_THAT(done.out, HasSubstr("\npost-tuned+groups=20+post.steps=proximal+post.coarse_units=0: at least"));
 }
 
 TEST_F(LearningTable, ChangesRecipesWhereAProblemSaysSo) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emplace/base/error.hpp"
+#include "emplace/problem/builder.hpp"
 #include "emplace/problem/output_shapes.hpp"
 
 namespace emplace::formats::problem_json_test {
@@ -359,6 +360,23 @@ TEST(ProblemJson, Version2RefusesWhatItsKeysCannotMean) {
   EXPECT_THAT(changed("\"b\": \"d1\"", "\"b\": \"d2\""), HasSubstr("no device 'd2'"));
   EXPECT_THAT(message_of(with("\"bytes\": 4096", "\"bytes\": 4096, \"shape\": [1]")), HasSubstr("unknown key 'shape'"))
       << "in version 1";
+}
+
+TEST(ProblemJson, IsHandedOverInPieces) {
+  ProblemBuilder builder("long");
+  builder.add_device({"gpu:0", "gpu", no_memory_limit});
+  for (int i = 0; i < 100'000; ++i) builder.add_op({.name = std::to_string(i), .type = "MatMul", .seconds = {1e-3}});
+  const Problem problem = builder.build("long");
+  std::string text;
+  std::size_t longest = 0, pieces = 0;
+  write_problem_json(problem, [&](std::string_view piece) {
+    text += piece;
+    longest = std::max(longest, piece.size());
+    ++pieces;
+  });
+  EXPECT_TRUE(text == write_problem_json(problem));
+  EXPECT_GT(pieces, 3U);
+  EXPECT_LT(longest, std::size_t{2} << 20);
 }
 
 }  // namespace

@@ -202,10 +202,18 @@ TEST(PlacementJson, UsesTheBoundThatAllMethodsProve) {
             (json{"1.50 times as fast as one device ('gpu:0')", "no placement is faster: this one is optimal"}));
 }
 
+verdict::Subject of_run() {
+  return {.method = "post",
+          .outcome = {},
+          .commands = {.search = "emplace place best three.json",
+                       .start = "--start best.json",
+                       .output = "-o better.json",
+                       .resume = "emplace train --resume runs/three"}};
+}
+
 TEST(PlacementJson, BeginsWithTheVerdictOnThePlacement) {
   FoundPlacement placement = three_ops();
-  placement.subject = {
-      .method = "post", .outcome = {}, .problem = "three.json", .placement_file = "best.json", .run = "runs/three"};
+  placement.subject = of_run();
   const json head = page_of(placement)["head"];
   EXPECT_EQ(head["rows"][0], (json{"step time", 50 * test::ms}));
   EXPECT_EQ(head["rows"][1], (json{"one device (gpu:0)", 40 * test::ms}));
@@ -213,14 +221,14 @@ TEST(PlacementJson, BeginsWithTheVerdictOnThePlacement) {
   EXPECT_EQ(head["rows"].back()[1], 30 * test::ms);
   EXPECT_EQ(head["sentences"][0], "worse than one device: everything on 'gpu:0' takes 40 ms");
   EXPECT_THAT(head["sentences"][1].get<std::string>(), ::testing::StartsWith("worse than the placement of "));
-  EXPECT_EQ(head["next"], "emplace place best three.json --seconds 60") << "a better one is known: no --start";
+  EXPECT_EQ(head["next"], "emplace place best three.json --seconds 60 -o better.json")
+      << "a better one is known: no --start";
 }
 
 TEST(PlacementJson, ProposesToGoOnWithATrainingThatWasStillFalling) {
   FoundPlacement placement = three_ops();
   placement.placement = {{0, 0, 0}, {}};
-  placement.subject = {
-      .method = "post", .outcome = {}, .problem = "three.json", .placement_file = "best.json", .run = "runs/three"};
+  placement.subject = of_run();
   placement.recipe.options.compare = {};
   PlacementLimits limits;
   limits.placed = 0;  // no placer that finds a better one

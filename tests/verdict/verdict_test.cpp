@@ -27,13 +27,16 @@ struct Trial {
     references = find_references(request, 10);
   }
   [[nodiscard]] Subject subject(Ticks time) const {
-    Subject subject{.method = "post", .outcome = {}, .problem = "p.json", .placement_file = "out.json"};
+    Subject subject{.method = "post",
+                    .outcome = {},
+                    .commands = {.search = "emplace place best p.json",
+                                 .start = "--start out.json",
+                                 .output = "-o out-2.json",
+                                 .keep = "emplace report p.json out.json"}};
     subject.outcome.makespan = time;
     return subject;
   }
-  [[nodiscard]] Verdict verdict(const Subject& subject) const {
-    return judge(problem, Objective::step, subject, references);
-  }
+  [[nodiscard]] Verdict verdict(const Subject& subject) const { return judge(Objective::step, subject, references); }
 
   Problem problem;
   const Problem* list[1] = {&problem};
@@ -80,9 +83,9 @@ TEST(References, HaveNoDeviceIfItsMemoryIsTooSmall) {
 TEST(Verdict, NamesTheConstraintsInTheCommandThatMayFindABetterOne) {
   const Trial trial;
   Subject subject = trial.subject(309 * ms);
-  subject.constraints = "--pin 'a/*=gpu:0' --max-cuts 4";
-  EXPECT_THAT(trial.verdict(subject).next,
-              StartsWith("emplace place best p.json --pin 'a/*=gpu:0' --max-cuts 4 --seconds "));
+  subject.commands.search += " --pin 'a/*=gpu:0' --max-cuts 4";
+  EXPECT_EQ(trial.verdict(subject).next,
+            "emplace place best p.json --pin 'a/*=gpu:0' --max-cuts 4 --seconds 60 -o out-2.json");
 }
 
 TEST(Verdict, SaysThatAResultIsWorseThanOneDeviceAndWhichCommandFindsABetterOne) {
@@ -113,13 +116,48 @@ TEST(Verdict, SaysThatAnOptimalResultIsOptimalAndHowToExportIt) {
   subject.proved_optimal = true;
   const Verdict verdict = trial.verdict(subject);
   EXPECT_THAT(verdict.sentences, Contains("no placement is faster: this one is optimal"));
-  EXPECT_EQ(verdict.next, "emplace export p.json out.json --for onnx");
+  EXPECT_EQ(verdict.next, "emplace report p.json out.json");
+}
+
+TEST(Verdict, LetsASearchBeginWithTheResultAndWriteIntoAnotherFile) {
+  Trial trial;
+  trial.references.bound.ticks = 1 * ms;
+  Subject subject = trial.subject(trial.references.quick->outcome.makespan);
+  subject.seconds = 30;
+  EXPECT_EQ(trial.verdict(subject).next, "emplace place best p.json --seconds 120 --start out.json -o out-2.json");
+}
+
+TEST(Verdict, KnowsNoNextCommandWhereNoPlacementIsFeasible) {
+  const Trial trial;
+  Subject subject = trial.subject(1 * ms);
+  subject.outcome.why = Infeasible::memory;
+  subject.why_nothing = "the ops need 60 B";
+  const Verdict verdict = trial.verdict(subject);
+  EXPECT_THAT(verdict.sentences, ElementsAre("no placement is feasible: the ops need 60 B"));
+  EXPECT_EQ(verdict.next, "");
+}
+
+TEST(Verdict, SaysWhyOneDeviceIsUsedThoughASplitIsALittleFaster) {
+  const Trial trial;
+  Subject subject = trial.subject(24 * ms);
+  subject.split = Reference{"climb", {}, Outcome{.makespan = 23'952 * ms / 1000}};
+  const Verdict verdict = trial.verdict(subject);
+  EXPECT_THAT(verdict.sentences, Contains("as fast as one device ('gpu:1')"));
+  EXPECT_THAT(verdict.sentences, Contains("splitting gains 0.2 %, too little: 23.95 ms by climb"));
+  EXPECT_THAT(verdict.sentences, Not(Contains(StartsWith("worse than"))));
+  EXPECT_EQ(verdict.about_bound, verdict.sentences.back());
+}
+
+TEST(Verdict, NeverCallsAResultOnceAsFastAsOneDevice) {
+  const Trial trial;
+  EXPECT_THAT(trial.verdict(trial.subject(23'952 * ms / 1000)).sentences,
+              Contains("0.2 % less than one device ('gpu:1')"));
 }
 
 TEST(Verdict, SaysThatATrainingWasStillFallingAndContinuesIt) {
   const Trial trial;
   Subject subject = trial.subject(trial.references.quick->outcome.makespan);
-  subject.run = "runs/post";
+  subject.commands.resume = "emplace train --resume runs/post";
   subject.seconds = 60;
   subject.curve = CurveFacts{.still_falling = true};
   const Verdict verdict = trial.verdict(subject);
@@ -130,7 +168,7 @@ TEST(Verdict, SaysThatATrainingWasStillFallingAndContinuesIt) {
 TEST(Verdict, SaysThatMoreTimeWillNotHelpAPolicyThatHasConverged) {
   const Trial trial;
   Subject subject = trial.subject(24 * ms);
-  subject.run = "runs/post";
+  subject.commands.resume = "emplace train --resume runs/post";
   subject.curve = CurveFacts{.converged = true};
   EXPECT_THAT(trial.verdict(subject).sentences, Contains(HasSubstr("more time will not help")));
 }
@@ -140,6 +178,9 @@ TEST(Verdict, SaysWhatIsInfeasibleAndGivesMeasuredTimesNoBound) {
   Subject infeasible = trial.subject(1 * ms);
   infeasible.outcome.why = Infeasible::memory;
   EXPECT_THAT(trial.verdict(infeasible).sentences, ElementsAre("no feasible placement was found"));
+  infeasible.reason = "gpu:0 has 20 B too much";
+  EXPECT_THAT(trial.verdict(infeasible).sentences,
+              ElementsAre("no feasible placement was found: gpu:0 has 20 B too much"));
   Subject measured = trial.subject(30 * ms);
   measured.measured = true;
   for (const std::string& sentence : trial.verdict(measured).sentences)
@@ -162,18 +203,23 @@ std::vector<double> falling(std::size_t updates, double from, double to) {
 
 TEST(CurveFacts, TellFallingConvergedAndUnlearnedTrainingsApart) {
   const std::vector<double> down = falling(100, 2, 1), flat(100, 1.0), noisy_low(100, 0.8);
-  EXPECT_TRUE(curve_facts(down, down, falling(100, 1.8, 0.8)).still_falling);
-  EXPECT_FALSE(curve_facts(flat, down, noisy_low).still_falling);
-  EXPECT_TRUE(curve_facts(flat, flat, flat).converged);
-  EXPECT_FALSE(curve_facts(flat, flat, noisy_low).converged);
-  EXPECT_TRUE(curve_facts(flat, flat, noisy_low).never_learned);
-  EXPECT_FALSE(curve_facts(down, down, noisy_low).never_learned);
+  EXPECT_TRUE(curve_facts({down, falling(100, 1.8, 0.8), down, down}).still_falling);
+  EXPECT_FALSE(curve_facts({flat, noisy_low, down, down}).still_falling);
+  EXPECT_TRUE(curve_facts({flat, flat, flat, flat}).converged);
+  EXPECT_FALSE(curve_facts({flat, noisy_low, flat, flat}).converged);
+  EXPECT_TRUE(curve_facts({flat, noisy_low, flat, flat}).never_learned);
+  EXPECT_FALSE(curve_facts({down, noisy_low, down, down}).never_learned);
+}
+
+TEST(CurveFacts, AreNotConvergedWhereTheSlowerSamplesStillDiffer) {
+  const std::vector<double> flat(100, 1.0), slow(100, 1.2);
+  EXPECT_FALSE(curve_facts({flat, flat, flat, slow}).converged);
 }
 
 TEST(CurveFacts, AreNoneForAFewUpdatesAndForTrainingsWithoutFeasibleSamples) {
   const std::vector<double> few(5, 1.0), none(100, std::nan(""));
-  EXPECT_FALSE(curve_facts(few, few, few).converged);
-  const CurveFacts facts = curve_facts(none, none, none);
+  EXPECT_FALSE(curve_facts({few, few, few, few}).converged);
+  const CurveFacts facts = curve_facts({none, none, none, none});
   EXPECT_FALSE(facts.still_falling || facts.converged || facts.never_learned);
 }
 

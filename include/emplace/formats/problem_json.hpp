@@ -1,6 +1,7 @@
 // Problem JSON and placement JSON (docs/formats.md), the formats for exchange with other programs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ Problem read_problem_json(std::string_view text, const std::string& file, std::v
 // As problem/2. Reading the text gives an equal Problem; seconds are written as exact decimals of the ticks. Throws
 // InputError for a problem that the format cannot express: one with given transfer times or backward ops.
 std::string write_problem_json(const Problem& problem);
+// Hands the same text over in pieces, so that a large problem need not be in memory a second time.
+void write_problem_json(const Problem& problem, const std::function<void(std::string_view piece)>& take);
 
 struct PlacementFile {
   Placement placement;

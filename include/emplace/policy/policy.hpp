@@ -176,8 +176,7 @@ struct PolicyEntry : EntryInfo {
   std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> freeze_defaults;
   std::vector<std::string> frozen;  // names of the options that freeze_defaults writes
   // May be empty. Why the policy with these options cannot learn by a learner with its options; "" if it can.
-  std::function<std::string(const ConfigTable& options, const std::string& learner,
-                            const ConfigTable& learner_options)>
+  std::function<std::string(const ConfigTable& options, const std::string& learner, const ConfigTable& learner_options)>
       unfit;
 };
 

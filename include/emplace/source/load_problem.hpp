@@ -17,6 +17,7 @@ namespace emplace::source {
 struct SourceOptions {
   formats::ReadOptions read;
   cost::RooflineOptions roofline;
+  bool of_recipe = false;  // messages name the keys of recipes, not the options of the command line
 };
 
 // Loads a model file or "zoo:NAME?key=value".

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -20,9 +21,10 @@ namespace {
 // Shares of the whole time at which the phases end.
 constexpr double most_quick_seconds = 2, quick_share = 0.1, search_share = 0.5, training_share = 0.85,
                  bound_share = 0.95;
-// A search ends early if it found nothing better in this share of the whole time.
+// The first search ends early if it found nothing better in this share of the whole time, so that more is left for a
+// training.
 constexpr double plateau_share = 0.2;
-// A gap to the bound below this share of the step time is not worth a search.
+// A gap to the bound below this share of the step time is not worth a search, and a gain below it not worth a split.
 constexpr double small_gap = 0.005;
 
 class Automatic {
@@ -35,11 +37,13 @@ class Automatic {
 
   AutomaticResult run() && {
     look_up_references();
-    if (!is_good_enough()) search("best", search_share);
-    if (!is_good_enough()) improve_bound();
-    if (!is_good_enough()) train();
-    if (!is_good_enough() && !result_.recipe.empty()) search("climb", 1);
+    if (!is_done()) search("best", r_.seed, search_share);
+    if (!is_done()) improve_bound();
+    if (!is_done()) train();
+    if (!is_done()) search(result_.recipe.empty() ? "best" : "climb", r_.seed + 1, 1);
     result_.seconds = deadline_.elapsed();
+    result_.why_ended = why_ended();
+    prefer_one_device();
     return std::move(result_);
   }
 
@@ -57,19 +61,19 @@ class Automatic {
     if (!result_.outcome.feasible() || !result_.outcome.timed()) return 1;
     return 1 - static_cast<double>(result_.references.bound.ticks) / static_cast<double>(result_.outcome.makespan);
   }
+  [[nodiscard]] bool is_good_enough() const { return result_.proved_optimal || gap() < small_gap; }
   // Also true once the time is up.
-  bool is_good_enough() {
-    if (result_.proved_optimal || (result_.outcome.feasible() && gap() <= 0)) {
-      result_.proved_optimal = true;
-      result_.why_ended = "the placement is optimal";
-    } else if (gap() < small_gap) {
-      result_.why_ended = fmt::format("at most {:.2f} % could still be gained", 100 * gap());
-    } else if (deadline_.passed()) {
-      result_.why_ended = "the time is up";
-    } else {
-      return false;
-    }
-    return true;
+  bool is_done() {
+    if (result_.outcome.feasible() && gap() <= 0) result_.proved_optimal = true;
+    return !result_.why_nothing.empty() || is_good_enough() || deadline_.passed();
+  }
+  [[nodiscard]] std::string why_ended() const {
+    if (!result_.why_nothing.empty() || is_good_enough() || !deadline_.passed()) return {};
+    if (r_.stop && r_.stop()) return "stopped on request";
+    const double waited = deadline_.elapsed() - improved_;
+    return waited < plateau_share * r_.seconds
+               ? "the time is up"
+               : fmt::format("the time is up, nothing better was found in the last {}", human_seconds(waited));
   }
   void say(std::string_view phase) const {
     if (!r_.on_progress) return;
@@ -88,34 +92,36 @@ class Automatic {
     say("quick placers");
     const search::PlacerRequest request = placer_request();
     result_.references = verdict::find_references(request, std::min(most_quick_seconds / 2, quick_share * r_.seconds));
+    result_.evaluations = result_.references.evaluations;
     for (const auto* reference : {&result_.references.quick, &result_.references.single})
       if (*reference) offer((*reference)->method, (*reference)->placement, (*reference)->outcome);
     if (r_.on_references) r_.on_references(result_.references);
+    if (!result_.method.empty()) return;
+    result_.why_nothing = search::lower_bounds(problem_, r_.scoring.objective, 0).infeasible.value_or("");
+    if (!result_.why_nothing.empty()) search("best", r_.seed, quick_share);  // the least wrong placement
   }
 
-  // Runs the placer from the best placement so far until `share` of the time has passed, or nothing better is found for
-  // a while.
-  void search(const std::string& method, double share) {
+  // Runs the placer from the best placement so far until `share` of the time has passed. Before the whole time has
+  // passed, it also ends if nothing better is found for a while.
+  void search(const std::string& method, std::uint64_t seed, double share) {
     search::PlacerRequest request = placer_request();
+    request.seed = seed;
     request.seconds = seconds_until(share);
-    if (!result_.method.empty()) request.start = &result_.placement;
     const Placement start = result_.placement;
-    if (request.start != nullptr) request.start = &start;
+    if (!result_.method.empty()) request.start = &start;
     Ticks best = result_.outcome.feasible() ? result_.outcome.makespan : total_limit;
-    double improved = deadline_.elapsed();
-    bool plateau = false;
+    improved_ = std::max(improved_, share < 1 ? deadline_.elapsed() : 0);
     request.on_progress = [&](const search::PlacerProgress& news) {
       if (news.best.feasible() && news.best.timed() && news.best.makespan < best) {
         best = news.best.makespan;
-        improved = deadline_.elapsed();
+        improved_ = deadline_.elapsed();
       }
       if (r_.on_progress)
         r_.on_progress(news.method, best == total_limit ? std::nullopt : std::optional(best),
                        std::min(1.0, deadline_.elapsed() / r_.seconds));
     };
     request.stop = [&] {
-      plateau = deadline_.elapsed() - improved > plateau_share * r_.seconds;
-      return plateau || (r_.stop && r_.stop());
+      return (share < 1 && deadline_.elapsed() - improved_ > plateau_share * r_.seconds) || (r_.stop && r_.stop());
     };
     search::PlacerResult found = search::place_with(method, request, ConfigTable("auto"));
     result_.evaluations += found.evaluations;
@@ -123,8 +129,21 @@ class Automatic {
     const std::string by = found.steps.empty() ? method : winner_of(found, method);
     offer(by, std::move(found.placement), found.outcome);
     result_.proved_optimal = result_.proved_optimal || found.proved_optimal;
-    if (plateau)
-      result_.why_ended = fmt::format("nothing better was found for {}", human_seconds(deadline_.elapsed() - improved));
+  }
+
+  // One device is simpler to run than a split that gains next to nothing.
+  void prefer_one_device() {
+    const std::optional<verdict::Reference>& single = result_.references.single;
+    if (!single || !result_.outcome.feasible()) return;
+    const auto best = static_cast<double>(result_.outcome.makespan);
+    if (best < (1 - small_gap) * static_cast<double>(single->outcome.makespan)) return;
+    if (result_.outcome.makespan < single->outcome.makespan) {
+      result_.split = verdict::Reference{result_.method, result_.placement, result_.outcome};
+      result_.proved_optimal = false;
+    }
+    result_.placement = single->placement;
+    result_.outcome = single->outcome;
+    result_.method = single->method;
   }
 
   // The method of a portfolio that found its best placement.
@@ -138,7 +157,7 @@ class Automatic {
   void improve_bound() {
     say("bound");
     const double seconds = std::min(seconds_until(bound_share), (1 - bound_share) * r_.seconds);
-    const search::BoundReport report = search::lower_bounds(problem_, r_.scoring.objective, seconds);
+    const search::BoundReport report = search::lower_bounds(problem_, r_.scoring.objective, seconds, r_.stop);
     if (report.infeasible) return;
     if (const search::LowerBound bound = report.best(); bound.ticks > result_.references.bound.ticks)
       result_.references.bound = bound;
@@ -180,6 +199,7 @@ class Automatic {
     const learn::Best& best = training.best().front();
     if (!best.any) return;
     const Ticks before = result_.outcome.makespan;
+    if (better(best.outcome, result_.outcome)) improved_ = deadline_.elapsed();
     offer(training.recipe().options.policy, best.placement, best.outcome);
     result_.learning += fmt::format(
         "; it found {}, {}", human_seconds(to_seconds(best.outcome.makespan)),
@@ -191,6 +211,7 @@ class Automatic {
   const search::Deadline deadline_;
   const PlacingBackend backend_;
   AutomaticResult result_;
+  double improved_ = 0;  // when the best placement was found, seconds from the start
 };
 
 }  // namespace
@@ -208,7 +229,8 @@ LearningChoice choose_learning(const Problem& problem, const evaluate::Scoring& 
   if (problem.op_count() > most_ops)
     return {"", fmt::format("no training: {} ops are too many to learn on in this time", problem.op_count())};
   if (seconds < least_time)
-    return {"", fmt::format("no training: it needs at least {:.0f} s, {:.0f} s are left", least_time, seconds)};
+    return {"", fmt::format("no training: it needs {:.0f} s at least, and {:.1f} s are left for one", least_time,
+                            std::floor(10 * seconds) / 10)};
   return {"gdp-tuned", fmt::format("a training with gdp-tuned, because up to {:.0f} % could be gained", 100 * gap)};
 }
 

@@ -35,11 +35,15 @@ struct AutomaticResult {
   std::string method;  // that found it: a placer, or the policy of the training
   verdict::References references;
   bool proved_optimal = false;
+  // The best placement found, where one device is used in its place because the best gains less than 0.5 %.
+  std::optional<verdict::Reference> split;
+  std::string why_nothing;  // the proof that no placement is feasible; "": not proved
   std::uint64_t evaluations = 0;
   double seconds = 0;
-  std::string recipe;     // of the training; "": there was none
-  std::string learning;   // one sentence: why there was a training or none, and what it found
-  std::string why_ended;  // "the placement is optimal", "nothing better was found for 12 s", "the time is up"
+  std::string recipe;    // of the training; "": there was none
+  std::string learning;  // one sentence: why there was a training or none, and what it found
+  // "the time is up", or "stopped on request"; "" if it ended because no more than 0.5 % could be gained.
+  std::string why_ended;
 };
 
 // Throws InputError if no time is given. The first feasible placement is known after the quick placers.

@@ -252,6 +252,7 @@ Recipe make_recipe(const ConfigTable& table) {
     if (const std::string reason = policy.unfit(recipe.policy_options, o.learner, recipe.learner_options);
         !reason.empty())
       throw InputError(table.place_of(o.policy), "policy {}: {}", quote(o.policy), reason);
+  recipe.source.of_recipe = true;
   recipe.source.roofline = read_options<cost::RooflineOptions>(roofline_table);
   recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
   if (o.batch > 0) recipe.source.read.batch = o.batch;

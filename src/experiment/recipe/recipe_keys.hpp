@@ -1,6 +1,7 @@
 // The list of all keys that a recipe may have; for the completion of command lines, the manual and `emplace doctor`.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,8 @@ Affects affects_of(const std::string& key);
 
 // The recipe's own keys that affect `what`.
 std::vector<std::string> keys_that_affect(Affects what);
+
+// The budgets that a share can be taken of; patience and the bound also end a training, but are none.
+inline constexpr std::array<const char*, 3> budget_keys = {"updates", "evaluations", "seconds"};
 
 }  // namespace emplace::experiment

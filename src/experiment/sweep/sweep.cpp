@@ -172,7 +172,7 @@ ConfigTable Sweep::recipe(const Assignment& assignment) const {
 ConfigTable Sweep::recipe(const Assignment& assignment, std::int64_t with_seed, double share,
                           const std::string& run) const {
   ConfigTable table = recipe(assignment);
-  for (const std::string& key : keys_that_affect(Affects::budget)) {
+  for (const std::string key : budget_keys) {
     if (!table.contains(key)) continue;
     const double budget = share * table.number(key);
     if (key == "seconds")

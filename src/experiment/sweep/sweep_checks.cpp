@@ -48,7 +48,7 @@ void refuse_incomparable(const Space& space, const SweepStrategyEntry& strategy)
                        "'{}' changes what is measured, so trials could not be compared; `problems` trains each trial "
                        "on several",
                        key);
-    if (strategy.stops_early && affects_of(key) == Affects::budget)
+    if (strategy.stops_early && std::ranges::find(budget_keys, key) != budget_keys.end())
       throw InputError(parameter.place, "'{}' cannot vary: strategy {} compares trials at equal shares of it", key,
                        quote(strategy.name));
   }
@@ -90,8 +90,7 @@ std::vector<IdleOption> idle_in_all_trials(const Sweep& sweep) {
 }
 
 void check_shares(const Sweep& sweep, double first) {
-  if (std::ranges::none_of(keys_that_affect(Affects::budget),
-                           [&](const std::string& key) { return sweep.base.contains(key); }))
+  if (std::ranges::none_of(budget_keys, [&](const char* key) { return sweep.base.contains(key); }))
     throw InputError(sweep.place,
                      "strategy {} stops trials early: it needs a budget in updates, evaluations or seconds to take "
                      "shares of",

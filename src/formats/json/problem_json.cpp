@@ -274,15 +274,25 @@ void append_unsized(std::string& out, const Problem& problem) {
   out += "},\n";
 }
 
+// Text is handed over when it is longer than this.
+constexpr std::size_t piece_length = 1 << 20;
+using Take = std::function<void(std::string_view)>;
+
+void hand_over(std::string& out, const Take& take) {
+  take(out);
+  out.clear();
+}
+
 // Writes one object on each line, so that the file and its diffs are readable; write(i) appends the members of object
 // i.
 template <class Write>
-void append_list(std::string& out, const char* key, std::size_t count, bool last, Write&& write) {
+void append_list(std::string& out, const Take& take, const char* key, std::size_t count, bool last, Write&& write) {
   fmt::format_to(std::back_inserter(out), "  \"{}\": [", key);
   for (std::size_t i = 0; i < count; ++i) {
     out += i == 0 ? "\n    {" : ",\n    {";
     write(i);
     out += '}';
+    if (out.size() > piece_length) hand_over(out, take);
   }
   out += count == 0 ? "]" : "\n  ]";
   out += last ? "\n}\n" : ",\n";
@@ -304,6 +314,12 @@ Problem read_problem_json(std::string_view text, const std::string& file, std::v
 }
 
 std::string write_problem_json(const Problem& problem) {
+  std::string text;
+  write_problem_json(problem, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+void write_problem_json(const Problem& problem, const Take& take) {
   if (problem.given_transfer_times)
     throw InputError(problem.name,
                      "has transfer times of its own, which bytes and bandwidths of a problem JSON cannot express");
@@ -313,13 +329,13 @@ std::string write_problem_json(const Problem& problem) {
   const auto into = std::back_inserter(out);
   fmt::format_to(into, "  \"name\": {},\n", json::escaped(problem.name));
   append_unsized(out, problem);
-  append_list(out, "devices", problem.device_count(), false, [&](std::size_t d) {
+  append_list(out, take, "devices", problem.device_count(), false, [&](std::size_t d) {
     const Device& device = problem.devices[d];
     fmt::format_to(into, R"("name": {}, "kind": {}, "memory_bytes": )", json::escaped(device.name),
                    json::escaped(device.kind));
     out += device.memory == no_memory_limit ? "null" : fmt::format("{}", device.memory);
   });
-  append_list(out, "channels", problem.channels.size(), false, [&](std::size_t c) {
+  append_list(out, take, "channels", problem.channels.size(), false, [&](std::size_t c) {
     const Channel& channel = problem.channels[c];
     fmt::format_to(into, R"("name": {}, "latency_s": {}, "bytes_per_s": {}{})", json::escaped(channel.name),
                    channel.latency_s, channel.bytes_per_s, channel.contention ? "" : R"(, "contention": false)");
@@ -328,12 +344,12 @@ std::string write_problem_json(const Problem& problem) {
   for (std::size_t from = 0; from < problem.device_count(); ++from)
     for (std::size_t to = 0; to < problem.device_count(); ++to)
       if (problem.has_route(DeviceId{from}, DeviceId{to})) pairs.emplace_back(from, to);
-  append_list(out, "routes", pairs.size(), false, [&](std::size_t i) {
+  append_list(out, take, "routes", pairs.size(), false, [&](std::size_t i) {
     const auto [from, to] = pairs[i];
     fmt::format_to(into, R"("from": {}, "to": {}, "channels": [{}])", from, to,
                    fmt::join(problem.route(DeviceId{from}, DeviceId{to}), ", "));
   });
-  append_list(out, "ops", problem.op_count(), false, [&](std::size_t op) {
+  append_list(out, take, "ops", problem.op_count(), false, [&](std::size_t op) {
     fmt::format_to(into, R"("name": {}, "type": {}, "seconds": [)", json::escaped(problem.op_names[op]),
                    json::escaped(problem.op_types[op]));
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
@@ -351,13 +367,13 @@ std::string write_problem_json(const Problem& problem) {
     if (!problem.layer[op].empty()) fmt::format_to(into, R"(, "layer": {})", json::escaped(problem.layer[op]));
     if (!problem.module[op].empty()) fmt::format_to(into, R"(, "module": {})", json::escaped(problem.module[op]));
   });
-  append_list(out, "tensors", problem.tensor_count(), problem.expert.empty(), [&](std::size_t t) {
+  append_list(out, take, "tensors", problem.tensor_count(), problem.expert.empty(), [&](std::size_t t) {
     fmt::format_to(into, R"("from": {}, "bytes": {}, "to": [{}])", problem.producer[t].value, problem.tensor_bytes[t],
                    fmt::join(problem.consumers[t], ", "));
     append_shape(out, problem.shapes, t);
   });
   if (!problem.expert.empty()) append_expert(out, problem);
-  return out;
+  hand_over(out, take);
 }
 
 }  // namespace emplace::formats

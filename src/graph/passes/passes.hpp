@@ -61,14 +61,14 @@ struct TrainingOptions {
 // reads that op's output and is co-located with it. Of a loop, whose back edges the reader cut, one iteration is
 // differentiated; the values that it would pass to the next iteration count as outputs. InputError if nothing is
 // trainable or an op is not a forward op.
-PassResult expand_training(const Graph& forward, const TrainingOptions& options);
+PassResult expand_training(Graph forward, const TrainingOptions& options);
 
 // A parameter with one user remains that user's operand; its update is co-located with the user and no longer has the
 // parameter as an operand. A parameter with several users becomes a `Variable` op (with its name as the attribute
 // "parameter"), whose output the users and the co-located update read, as in TensorFlow; a user on another device then
 // costs a transfer. A Variable's bytes are those of its output, which stays in memory until its last user has ended;
 // the op has no parameter as operand, so that the bytes are not counted twice.
-PassResult share_parameters(const Graph& graph);
+PassResult share_parameters(Graph graph);
 
 // The following passes take any graph. They should run before share_parameters (colocate should run after it), so that
 // a weight that only one merged op uses remains its operand.

@@ -268,6 +268,9 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
   PassResult result;
   Graph& graph = result.graph;
   graph.name = old_.name;
+  const auto kept = static_cast<std::size_t>(std::ranges::count(fate_, Fate::keep));
+  graph.ops.reserve(kept);
+  graph.tensors.reserve(kept);
   std::vector<Operand> parameter_now(old_.parameters.size());
   std::vector<OpId> op_now(old_.ops.size());
   result.became.resize(old_.ops.size());

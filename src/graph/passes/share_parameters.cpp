@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <unordered_set>
+#include <utility>
 
 #include "graph/passes/passes.hpp"
 
@@ -18,10 +19,12 @@ std::vector<OpId> working_users(const Graph& graph, const GraphParameter& parame
 
 }  // namespace
 
-PassResult share_parameters(const Graph& old) {
+PassResult share_parameters(Graph old) {
   PassResult result;
   Graph& graph = result.graph;
   graph.name = old.name;
+  graph.ops.reserve(old.ops.size());
+  graph.tensors.reserve(old.tensors.size());
   std::unordered_set<std::string> names;
   const auto note = [&](const std::string& name) {
     if (name.starts_with("variable/")) names.insert(name);
@@ -81,8 +84,9 @@ PassResult share_parameters(const Graph& old) {
   for (std::size_t i = 0; i < old.tensors.size(); ++i)
     if (old.tensors[i].producer.is_none()) tensor_now[i] = Operand::of(TensorId{inputs++});
   std::vector<OpId> op_now(old.ops.size());
+  // The ops and tensors are moved, because a graph of millions of ops is large.
   for (const OpId old_id : old.topological_order()) {
-    GraphOp op = old.ops[old_id.index()];
+    GraphOp op = std::move(old.ops[old_id.index()]);
     const std::vector<TensorId> outputs = std::move(op.outputs);
     op.outputs.clear();
     if (!user_group[old_id.index()].empty()) op.colocate = user_group[old_id.index()];
@@ -100,8 +104,9 @@ PassResult share_parameters(const Graph& old) {
     if (!op.forward_of.is_none()) op.forward_of = op_now[op.forward_of.index()];
     const OpId id = op_now[old_id.index()] = graph.add_op(std::move(op));
     for (const TensorId output : outputs) {
-      const GraphTensor& tensor = old.tensors[output.index()];
-      tensor_now[output.index()] = Operand::of(graph.add_output(id, tensor.name, tensor.dtype, tensor.shape));
+      GraphTensor& tensor = old.tensors[output.index()];
+      tensor_now[output.index()] =
+          Operand::of(graph.add_output(id, std::move(tensor.name), tensor.dtype, std::move(tensor.shape)));
     }
   }
   result.became = std::move(op_now);

@@ -265,13 +265,17 @@ void Backward::add_update(ParameterId id) {
     graph_.ops[update.index()].state_bytes = add_bytes(graph_.ops[update.index()].state_bytes, bytes);
 }
 
-PassResult expand_training(const Graph& forward, const TrainingOptions& options) {
-  PassResult result{forward, {}};
-  for (std::size_t i = 0; i < forward.ops.size(); ++i) {
+PassResult expand_training(Graph forward, const TrainingOptions& options) {
+  constexpr std::size_t growth = 4;  // a training step has about as many times the ops
+  PassResult result{std::move(forward), {}};
+  Graph& graph = result.graph;
+  graph.ops.reserve(growth * graph.ops.size());
+  graph.tensors.reserve(growth * graph.tensors.size());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     result.became.emplace_back(i);
-    GraphOp& op = result.graph.ops[i];
+    GraphOp& op = graph.ops[i];
     if (op.phase != Phase::forward)
-      throw InputError(forward.name, "op {} is already part of a training step", quote(op.name));
+      throw InputError(graph.name, "op {} is already part of a training step", quote(op.name));
     // In training, batch normalisation uses the statistics of the batch.
     if (op.type == "BatchNormalization") op.attributes["training_mode"] = std::int64_t{1};
   }

@@ -28,9 +28,9 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
   visit("neighbour_features", o.neighbour_features,
         {.help = "A node's features have its distances to its first predecessors in topological order."});
   visit("cost_features", o.cost_features, {.help = "A node's features have its time on each kind of device."});
-  visit("device_kinds", o.device_kinds,
-        {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems.",
-         .only_with = {{"cost_features", {"true"}}}});
+  visit(
+      "device_kinds", o.device_kinds,
+      {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 4096,

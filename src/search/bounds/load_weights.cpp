@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "emplace/problem/grouping.hpp"
+#include "search/common/units.hpp"
 
 namespace emplace::search {
 
@@ -87,7 +88,10 @@ LoadWeights rounded_weights(const UnitTimes& units, const std::vector<double>& w
 LoadWeights quick_load_weights(const UnitTimes& units) {
   LoadWeights best = rounded_weights(units, std::vector<double>(units.devices, 1));
   const std::size_t step = 1 + units.time.size() * units.devices / most_ratios;
+  const std::vector<std::size_t> like = first_equal_column(units.time, units.devices);
+  std::vector<std::uint8_t> tried(units.devices, 0);
   for (std::size_t reference = 0; reference < units.devices; reference += step) {
+    if (tried[like[reference]]++ > 0) continue;  // an equal device gives the same weights
     std::vector<double> weight(units.devices, 0);
     for (std::size_t u = 0; u < units.count(); ++u) {
       const Ticks* const time = units.time.data() + u * units.devices;

@@ -11,9 +11,6 @@
 namespace emplace::search {
 
 namespace {
-// Number of candidates evaluated between two checks of the clock, with a budget of seconds.
-constexpr std::size_t piece = 32;
-
 // Number of evaluations for improving an order: at most a part of those left, and fewer for larger problems.
 std::uint64_t evaluations_for_order(const Problem& problem, const std::optional<std::uint64_t>& left) {
   constexpr std::uint64_t op_runs = 200'000, least = 16, most = 400, part = 4;
@@ -65,6 +62,7 @@ void Scorer::score(std::vector<Placement> candidates) {
   std::size_t next = 0;
   while (next < candidates.size() && !exhausted()) {
     const std::size_t left = candidates.size() - next;
+    const std::size_t piece = evaluations_between_checks(parts_->request);
     const std::size_t count =
         affordable(parts_->request.seconds ? std::min(left, parts_->best.evaluations == 0 ? 1 : piece) : left);
     std::vector<evaluate::EvaluationJob> jobs;

@@ -51,6 +51,22 @@ Ticks longest_compute(const Problem& problem) {
   return sum;
 }
 
+std::vector<std::size_t> first_equal_column(std::span<const Ticks> table, std::size_t devices) {
+  std::vector<std::size_t> first(devices, 0);
+  for (std::size_t row = 0; row < table.size(); row += devices) {
+    const Ticks* const time = table.data() + row;
+    bool agree = true;
+    for (std::size_t d = 0; d < devices; ++d) agree = agree && time[d] == time[first[d]];
+    if (agree) continue;  // at most `devices` rows do not
+    const std::vector<std::size_t> before = first;
+    for (std::size_t d = 0; d < devices; ++d) {
+      first[d] = 0;
+      while (before[first[d]] != before[d] || time[first[d]] != time[d]) ++first[d];
+    }
+  }
+  return first;
+}
+
 std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping) {
   std::vector<std::vector<std::uint8_t>> choices(grouping.count());
   for (std::size_t unit = 0; unit < grouping.count(); ++unit)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emplace/problem/grouping.hpp"
@@ -38,6 +39,9 @@ struct Units {
 
 // The sum of all ops' longest times.
 Ticks longest_compute(const Problem& problem);
+
+// D: for each column of a table with a row of D times for each op or unit, the first column that is equal to it.
+std::vector<std::size_t> first_equal_column(std::span<const Ticks> table, std::size_t devices);
 
 // U rows: the devices that can run the unit, ascending.
 std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping);

@@ -32,8 +32,8 @@ Placement all_on(const Units& units, std::size_t device) {
 std::vector<std::size_t> by_total_time(const Problem& problem) {
   std::vector<std::pair<std::size_t, Ticks>> total(
       problem.device_count());  // ops that it cannot run, time of the others
-  for (std::size_t d = 0; d < total.size(); ++d)
-    for (std::size_t op = 0; op < problem.op_count(); ++op) {
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    for (std::size_t d = 0; d < total.size(); ++d) {
       const Ticks time = problem.time(OpId{op}, DeviceId{d});
       if (time == cannot_run)
         ++total[d].first;
@@ -46,12 +46,31 @@ std::vector<std::size_t> by_total_time(const Problem& problem) {
   return devices;
 }
 
+// D: the first device on which everything gives the same outcome, because both can run every op, in the same times, and
+// have the same memory; else the device itself.
+std::vector<std::size_t> equal_devices(const Problem& problem) {
+  const std::size_t devices = problem.device_count();
+  std::vector<std::uint8_t> runs_all(devices, 1);
+  for (std::size_t at = 0; at < problem.op_time.size(); ++at)
+    if (problem.op_time[at] == cannot_run) runs_all[at % devices] = 0;
+  std::vector<std::size_t> equal = first_equal_column(problem.op_time, devices);
+  for (std::size_t d = 0; d < devices; ++d)
+    if (runs_all[d] == 0 || problem.devices[d].memory != problem.devices[equal[d]].memory) equal[d] = d;
+  return equal;
+}
+
 PlacerResult place_single(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
-  const Units units(*request.problem);
+  const Problem& problem = *request.problem;
+  const Units units(problem);
   Scorer scorer(request);
-  for (const std::size_t device : by_total_time(*request.problem)) {
+  // With only a budget of seconds, one of several equal devices is enough.
+  const bool is_timed = request.seconds && !request.evaluations;
+  const std::vector<std::size_t> equal = is_timed ? equal_devices(problem) : std::vector<std::size_t>{};
+  std::vector<std::uint8_t> tried(problem.device_count(), 0);
+  for (const std::size_t device : by_total_time(problem)) {
     if (scorer.exhausted()) break;
+    if (is_timed && tried[equal[device]]++ > 0) continue;
     scorer.score(all_on(units, device));
   }
   return scorer.result();

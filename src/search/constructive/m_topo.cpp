@@ -48,8 +48,10 @@ Placement m_topo(const Problem& problem, const Units& units, MemoryView view) {
 
 PlacerResult place_m_topo(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
-  return place_by_list(request, all_outputs_first,
-                       [&](const Units& units, MemoryView view) { return m_topo(*request.problem, units, view); });
+  const Deadline deadline(request.seconds, request.stop);
+  return place_by_list(request, deadline, all_outputs_first, [&](const Units& units, MemoryView view, const Deadline&) {
+    return ListPlacement{m_topo(*request.problem, units, view), request.problem->op_count()};
+  });
 }
 
 }  // namespace

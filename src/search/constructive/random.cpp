@@ -4,6 +4,7 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/search/scorer.hpp"
+#include "search/common/deadline.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 
@@ -29,7 +30,7 @@ PlacerResult place_random(const PlacerRequest& request, const ConfigTable& optio
   const Units units(*request.problem);
   const auto choices = device_choices(units.grouping);
 
-  constexpr std::uint64_t batch = 64;
+  const std::uint64_t batch = 2 * evaluations_between_checks(request);
   Scorer scorer(request);
   std::vector<std::uint8_t> of_unit(units.count());
   while (scorer.evaluations() < wanted && !scorer.exhausted()) {

@@ -51,30 +51,34 @@ std::optional<std::uint8_t> device_of_path(const Problem& problem, const Units& 
   return best;
 }
 
-Placement cpop(const Problem& problem, const Units& units, MemoryView view, const std::vector<double>& priority) {
+ListPlacement cpop(const Problem& problem, const Units& units, MemoryView view, const std::vector<double>& priority,
+                   const Deadline& deadline) {
   const std::vector<std::uint8_t> is_critical = critical_path(problem, priority);
   const auto home = device_of_path(problem, units, is_critical);
   PartialSchedule schedule(problem, units, view);
   ReadyList ready(problem, priority);
-  while (!ready.empty()) {
+  PacedDeadline time(deadline);
+  while (!ready.empty() && !time.passed()) {
     const std::uint32_t op = ready.take();
     const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
       return std::pair(is_critical[op] != 0 && home != slot.device, slot.end);
     });
     schedule.place(op, best.device, best.start);
   }
-  return schedule.placement();
+  return list_placement(schedule);
 }
 
 PlacerResult place_cpop(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
+  const Deadline deadline(request.seconds, request.stop);
   const Problem& problem = *request.problem;
   const MeanCosts costs(problem);
   std::vector<double> priority = upward_ranks(problem, costs);
   const std::vector<double> down = downward_ranks(problem, costs);
   for (std::size_t op = 0; op < priority.size(); ++op) priority[op] += down[op];
-  return place_by_list(request, if_needed,
-                       [&](const Units& units, MemoryView view) { return cpop(problem, units, view, priority); });
+  return place_by_list(request, deadline, if_needed, [&](const Units& units, MemoryView view, const Deadline& end) {
+    return cpop(problem, units, view, priority, end);
+  });
 }
 
 }  // namespace

@@ -50,13 +50,14 @@ class EarliestTaskFirst {
     }
   }
 
-  Placement run() {
+  ListPlacement run(const Deadline& deadline) {
     for (std::uint32_t op = 0; op < problem_.op_count(); ++op) {
       waits_[op] = static_cast<std::uint32_t>(problem_.inputs[op].size());
       if (waits_[op] == 0) enqueue(op);
     }
-    for (std::size_t placed = 0; placed < problem_.op_count(); ++placed) place_next();
-    return schedule_.placement();
+    PacedDeadline time(deadline);
+    while (schedule_.placed_count() < problem_.op_count() && !time.passed()) place_next();
+    return list_placement(schedule_);
   }
 
  private:
@@ -88,9 +89,7 @@ class EarliestTaskFirst {
 
   // Whether the op may still go there: it is not placed, its group is not on another device, and there is memory left.
   bool is_open(std::uint32_t op, std::uint8_t device) {
-    if (schedule_.is_placed(op)) return false;
-    const auto candidates = schedule_.candidates(op);
-    return std::find(candidates.begin(), candidates.end(), device) != candidates.end();
+    return !schedule_.is_placed(op) && schedule_.is_candidate(op, device);
   }
 
   void drop_closed(Queue& queue, std::uint8_t device) {
@@ -172,9 +171,9 @@ class EarliestTaskFirst {
 
 }  // namespace
 
-Placement earliest_task_first(const Problem& problem, const Units& units, MemoryView view,
-                              const std::vector<std::uint32_t>& favourite) {
-  return EarliestTaskFirst(problem, units, view, favourite).run();
+ListPlacement earliest_task_first(const Problem& problem, const Units& units, MemoryView view, const Deadline& deadline,
+                                  const std::vector<std::uint32_t>& favourite) {
+  return EarliestTaskFirst(problem, units, view, favourite).run(deadline);
 }
 
 }  // namespace emplace::search

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "emplace/problem/placement.hpp"
+#include "search/common/deadline.hpp"
 #include "search/common/units.hpp"
+#include "search/list/partial_schedule.hpp"
 
 namespace emplace::search {
 
@@ -18,7 +19,7 @@ namespace emplace::search {
 // favourite, the device is kept for it for the time of the longest transfer of the op's outputs. Another op may start
 // there only if its data could be on every device by then, or when that time is over (the urgent tasks and awake
 // processors of Hanen and Munier 1995). Empty: no op has a favourite.
-Placement earliest_task_first(const Problem& problem, const Units& units, MemoryView view,
-                              const std::vector<std::uint32_t>& favourite = {});
+ListPlacement earliest_task_first(const Problem& problem, const Units& units, MemoryView view, const Deadline& deadline,
+                                  const std::vector<std::uint32_t>& favourite = {});
 
 }  // namespace emplace::search

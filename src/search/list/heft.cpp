@@ -38,10 +38,12 @@ Ticks latest_consumer(const Problem& problem, const Units& units, PartialSchedul
   return latest;
 }
 
-Placement heft(const Problem& problem, const Units& units, MemoryView view, const std::vector<std::uint32_t>& order,
-               bool lookahead) {
+ListPlacement heft(const Problem& problem, const Units& units, MemoryView view, const std::vector<std::uint32_t>& order,
+                   bool lookahead, const Deadline& deadline) {
   PartialSchedule schedule(problem, units, view);
+  PacedDeadline time(deadline);
   for (const std::uint32_t op : order) {
+    if (time.passed()) break;
     const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
       if (!lookahead) return std::pair(Ticks{0}, slot.end);
       schedule.borrow(op, slot.device, slot.start);
@@ -51,15 +53,16 @@ Placement heft(const Problem& problem, const Units& units, MemoryView view, cons
     });
     schedule.place(op, best.device, best.start);
   }
-  return schedule.placement();
+  return list_placement(schedule);
 }
 
 PlacerResult place_heft(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<HeftOptions>(table);
+  const Deadline deadline(request.seconds, request.stop);
   const Problem& problem = *request.problem;
   const auto order = order_by_decreasing(problem, upward_ranks(problem, MeanCosts(problem)));
-  return place_by_list(request, if_needed, [&](const Units& units, MemoryView view) {
-    return heft(problem, units, view, order, options.lookahead);
+  return place_by_list(request, deadline, if_needed, [&](const Units& units, MemoryView view, const Deadline& end) {
+    return heft(problem, units, view, order, options.lookahead, end);
   });
 }
 

@@ -9,9 +9,11 @@ namespace {
 
 PlacerResult place_m_etf(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
-  return place_by_list(request, all_outputs_first, [&](const Units& units, MemoryView view) {
-    return earliest_task_first(*request.problem, units, view);
-  });
+  const Deadline deadline(request.seconds, request.stop);
+  return place_by_list(request, deadline, all_outputs_first,
+                       [&](const Units& units, MemoryView view, const Deadline& end) {
+                         return earliest_task_first(*request.problem, units, view, end);
+                       });
 }
 
 }  // namespace

@@ -22,13 +22,15 @@ void describe(MSctOptions& o, OptionVisitor& visit) {
 
 PlacerResult place_m_sct(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<MSctOptions>(table);
+  const Deadline deadline(request.seconds, request.stop);
   const Problem& problem = *request.problem;
   const Favourites favourites =
       favourite_children(problem, MeanCosts(problem), static_cast<std::size_t>(options.most_edges));
-  PlacerResult result = place_by_list(request, all_outputs_first, [&](const Units& units, MemoryView view) {
-    return earliest_task_first(problem, units, view, favourites.consumer);
-  });
-  if (!favourites.relaxed)
+  PlacerResult result = place_by_list(request, deadline, all_outputs_first,
+                                      [&](const Units& units, MemoryView view, const Deadline& end) {
+                                        return earliest_task_first(problem, units, view, end, favourites.consumer);
+                                      });
+  if (!favourites.relaxed && result.note.empty())
     result.note = "favourites were chosen by the costliest transfers, because there are more than most_edges edges";
   return result;
 }

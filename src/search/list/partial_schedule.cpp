@@ -1,6 +1,9 @@
 #include "search/list/partial_schedule.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "emplace/base/error.hpp"
 #include "emplace/search/scorer.hpp"
@@ -52,6 +55,15 @@ std::span<const std::uint8_t> PartialSchedule::candidates(std::uint32_t op) {
   return candidates_;
 }
 
+bool PartialSchedule::is_candidate(std::uint32_t op, std::uint8_t device) {
+  const std::uint32_t unit = units_.grouping.unit_of_op[op];
+  if (placed_[unit] > 0) return unit_device_[unit] == device;
+  if (!units_.grouping.allows(unit, device)) return false;
+  if (preferred_[device] != 0 && overflow_with(unit, device) == 0) return true;  // nothing is better
+  const auto all = candidates(op);
+  return std::find(all.begin(), all.end(), device) != all.end();
+}
+
 Ticks PartialSchedule::arrival(std::uint32_t tensor, std::uint8_t from, Ticks finish, std::uint8_t to) const {
   if (from == to) return finish;
   const DeviceId a{std::size_t{from}}, b{std::size_t{to}};
@@ -60,20 +72,15 @@ Ticks PartialSchedule::arrival(std::uint32_t tensor, std::uint8_t from, Ticks fi
 }
 
 Ticks PartialSchedule::first_gap(std::uint8_t device, Ticks from, Ticks duration) const {
-  const std::map<Ticks, Ticks>& gaps = gaps_[device];
-  auto gap = gaps.upper_bound(from);
-  if (gap != gaps.begin() && std::prev(gap)->second - from >= duration) return from;
-  for (; gap != gaps.end(); ++gap)
-    if (gap->second - gap->first >= duration) return gap->first;
-  return std::max(from, end_[device]);
+  return gaps_[device].first_fit(from, duration).value_or(std::max(from, end_[device]));
 }
 
 void PartialSchedule::borrow(std::uint32_t op, std::uint8_t device, Ticks start) {
   EMPLACE_CHECK(start_[op] < 0 && duration(op, device) != cannot_run);
   const Ticks finish = start + duration(op, device);
-  std::map<Ticks, Ticks>& gaps = gaps_[device];
+  IdleTimes& gaps = gaps_[device];
   const auto keep = [&](Ticks begin, Ticks end) {
-    if (end - begin >= shortest_[device]) gaps.emplace(begin, end);
+    if (end - begin >= shortest_[device]) gaps.insert({begin, end});
   };
   if (start >= end_[device]) {
     borrowed_ = {device, finish, end_[device], 0};
@@ -81,30 +88,30 @@ void PartialSchedule::borrow(std::uint32_t op, std::uint8_t device, Ticks start)
     end_[device] = finish;
     return;
   }
-  const auto gap = std::prev(gaps.upper_bound(start));
-  const auto [begin, end] = *gap;
-  EMPLACE_CHECK(begin <= start && finish <= end, "op {} is placed over another", problem_.op_names[op]);
-  borrowed_ = {device, finish, begin, end};
-  gaps.erase(gap);
-  keep(begin, start);
-  keep(finish, end);
+  const auto gap = gaps.at_or_before(start);
+  EMPLACE_CHECK(gap && finish <= gap->end, "op {} is placed over another", problem_.op_names[op]);
+  borrowed_ = {device, finish, gap->begin, gap->end};
+  gaps.erase(gap->begin);
+  keep(gap->begin, start);
+  keep(finish, gap->end);
 }
 
 void PartialSchedule::give_back() {
-  std::map<Ticks, Ticks>& gaps = gaps_[borrowed_.device];
+  IdleTimes& gaps = gaps_[borrowed_.device];
   gaps.erase(borrowed_.gap_begin);
   if (borrowed_.gap_end == 0) {
     end_[borrowed_.device] = borrowed_.gap_begin;
     return;
   }
   gaps.erase(borrowed_.finish);
-  gaps.emplace(borrowed_.gap_begin, borrowed_.gap_end);
+  gaps.insert({borrowed_.gap_begin, borrowed_.gap_end});
 }
 
 void PartialSchedule::place(std::uint32_t op, std::uint8_t device, Ticks start) {
   borrow(op, device, start);
   device_[op] = device;
   start_[op] = start;
+  ++placed_count_;
   for (const std::uint32_t tensor : problem_.outputs[op])
     for (std::size_t to = 0; to < units_.devices; ++to) {
       const Ticks there = arrival(tensor, device, start + duration(op, device), static_cast<std::uint8_t>(to));
@@ -120,24 +127,59 @@ void PartialSchedule::place(std::uint32_t op, std::uint8_t device, Ticks start) 
   }
 }
 
+// U: the device of each unit. Units without a placed member go, in topological order, to the device that can run them
+// and would end first, of those whose memory would be exceeded by least.
+std::vector<std::uint8_t> PartialSchedule::balance_rest() const {
+  std::vector<std::uint8_t> of_unit = unit_device_;
+  std::vector<Ticks> end = end_;
+  std::vector<Bytes> used = used_;
+  for (std::size_t unit = 0; unit < units_.count(); ++unit) {
+    if (placed_[unit] > 0) continue;
+    const Bytes need = units_.memory(unit, view_);
+    std::optional<std::tuple<Bytes, Ticks, std::size_t>> best;
+    for (std::size_t d = 0; d < units_.devices; ++d) {
+      if (!units_.grouping.allows(unit, d)) continue;
+      const Bytes limit = problem_.devices[d].memory;
+      const Bytes overflow = limit == no_memory_limit ? 0 : std::max<Bytes>(0, used[d] + need - limit);
+      const std::tuple worth(overflow, end[d] + units_.time[unit * units_.devices + d], d);
+      if (!best || worth < *best) best = worth;
+    }
+    const auto [overflow, ends, device] = *best;
+    of_unit[unit] = static_cast<std::uint8_t>(device);
+    end[device] = ends;
+    used[device] += need;
+  }
+  return of_unit;
+}
+
 Placement PartialSchedule::placement() const {
+  constexpr Ticks last = std::numeric_limits<Ticks>::max();
   Placement placement{device_, problem_.topological};
+  if (placed_count_ < problem_.op_count()) placement.device = units_.grouping.expand(balance_rest()).device;
+  const auto start = [&](std::uint32_t op) { return start_[op] < 0 ? last : start_[op]; };
   std::stable_sort(placement.order.begin(), placement.order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return start_[a] < start_[b]; });
+                   [&](std::uint32_t a, std::uint32_t b) { return start(a) < start(b); });
   return placement;
 }
 
-PlacerResult place_by_list(const PlacerRequest& request, std::span<const MemoryView> views,
-                           const std::function<Placement(const Units& units, MemoryView view)>& schedule) {
+PlacerResult place_by_list(const PlacerRequest& request, const Deadline& deadline, std::span<const MemoryView> views,
+                           const ListScheduler& schedule) {
   const Units units(*request.problem);
   Scorer scorer(request);
+  std::size_t scheduled = request.problem->op_count();
   for (const MemoryView view : views) {
-    Placement placement = schedule(units, view);
-    if (request.schedule == Schedule::fifo) placement.order.clear();
-    scorer.score(std::move(placement));
-    if (scorer.best().outcome.why != Infeasible::memory || scorer.exhausted()) break;
+    ListPlacement made = schedule(units, view, deadline);
+    scheduled = std::min(scheduled, made.scheduled);
+    if (request.schedule == Schedule::fifo) made.placement.order.clear();
+    scorer.score(std::move(made.placement));
+    if (scorer.best().outcome.why != Infeasible::memory || scorer.exhausted() || deadline.passed()) break;
   }
-  return scorer.result();
+  PlacerResult result = scorer.result();
+  if (scheduled < request.problem->op_count())
+    result.note =
+        fmt::format("the time was over when {} of {} ops were scheduled; the others balance the devices' work",
+                    scheduled, request.problem->op_count());
+  return result;
 }
 
 }  // namespace emplace::search

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,7 +10,9 @@
 
 #include "emplace/problem/placement.hpp"
 #include "emplace/search/placer.hpp"
+#include "search/common/deadline.hpp"
 #include "search/common/units.hpp"
+#include "search/list/idle_times.hpp"
 
 namespace emplace::search {
 
@@ -28,6 +29,8 @@ class PartialSchedule {
   // member is placed; else all devices that can run the whole unit and have memory left for it, or, if there are none,
   // those whose memory would be exceeded by least. Of these only the preferred ones, if there are any.
   std::span<const std::uint8_t> candidates(std::uint32_t op);
+  // Whether candidates(op) has the device; mostly in constant time.
+  [[nodiscard]] bool is_candidate(std::uint32_t op, std::uint8_t device);
   // When all inputs from ops placed so far would have arrived on the device.
   [[nodiscard]] Ticks ready(std::uint32_t op, std::uint8_t device) const {
     return ready_[op * units_.devices + device];
@@ -67,24 +70,28 @@ class PartialSchedule {
   void borrow(std::uint32_t op, std::uint8_t device, Ticks start);
   void give_back();
 
-  // The devices of all ops, which must be placed, and their order by start.
+  // The devices of all ops and their order by start. Ops that are not placed, if the time was over before, come last in
+  // topological order; their units go to devices as balance_rest() says.
   [[nodiscard]] Placement placement() const;
+  [[nodiscard]] std::size_t placed_count() const { return placed_count_; }
 
  private:
   [[nodiscard]] Bytes overflow_with(std::size_t unit, std::size_t device) const;
+  [[nodiscard]] std::vector<std::uint8_t> balance_rest() const;
 
   const Problem& problem_;
   const Units& units_;
   const MemoryView view_;
   const std::vector<std::uint8_t> preferred_;
-  std::vector<std::uint8_t> device_;          // N
-  std::vector<Ticks> start_;                  // N, -1: not placed
-  std::vector<Ticks> ready_;                  // N x D
-  std::vector<std::uint32_t> placed_;         // U: number of members placed; if above 0, the unit is on unit_device_
-  std::vector<std::uint8_t> unit_device_;     // U
-  std::vector<Bytes> used_;                   // D
-  std::vector<Ticks> end_, shortest_;         // D; shortest_: of the ops that the device can run
-  std::vector<std::map<Ticks, Ticks>> gaps_;  // D: begin -> end of the idle times before end_ into which some op fits
+  std::vector<std::uint8_t> device_;       // N
+  std::vector<Ticks> start_;               // N, -1: not placed
+  std::vector<Ticks> ready_;               // N x D
+  std::vector<std::uint32_t> placed_;      // U: number of members placed; if above 0, the unit is on unit_device_
+  std::vector<std::uint8_t> unit_device_;  // U
+  std::vector<Bytes> used_;                // D
+  std::vector<Ticks> end_, shortest_;      // D; shortest_: of the ops that the device can run
+  std::vector<IdleTimes> gaps_;            // D: the idle times before end_ into which some op fits
+  std::size_t placed_count_ = 0;           // ops
   std::vector<std::uint8_t> candidates_;
   struct Borrowed {
     std::uint8_t device = 0;
@@ -93,9 +100,23 @@ class PartialSchedule {
   } borrowed_;
 };
 
-// Places with each of the given views of memory in turn until the result fits, and scores the results.
-PlacerResult place_by_list(const PlacerRequest& request, std::span<const MemoryView> views,
-                           const std::function<Placement(const Units& units, MemoryView view)>& schedule);
+// A list scheduler's placement.
+struct ListPlacement {
+  Placement placement;
+  std::size_t scheduled = 0;  // number of ops that were placed before the time was over
+};
+inline ListPlacement list_placement(const PartialSchedule& schedule) {
+  return {schedule.placement(), schedule.placed_count()};
+}
+
+// Makes a placement with the given view of memory; soon after the deadline has passed, with the rest as
+// PartialSchedule::placement() says.
+using ListScheduler = std::function<ListPlacement(const Units& units, MemoryView view, const Deadline& deadline)>;
+
+// Places with each of the given views of memory in turn until the result fits, and scores the results. `deadline` is
+// the request's, started before any work for it.
+PlacerResult place_by_list(const PlacerRequest& request, const Deadline& deadline, std::span<const MemoryView> views,
+                           const ListScheduler& schedule);
 
 // Memory is considered only if the schedule without it does not fit.
 inline constexpr MemoryView if_needed[] = {MemoryView::none, MemoryView::resident, MemoryView::outputs};

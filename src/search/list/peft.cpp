@@ -52,27 +52,30 @@ std::vector<double> mean_rows(const Problem& problem, const std::vector<double>&
   return rank;
 }
 
-Placement peft(const Problem& problem, const Units& units, MemoryView view, const std::vector<double>& table,
-               const std::vector<double>& rank) {
+ListPlacement peft(const Problem& problem, const Units& units, MemoryView view, const std::vector<double>& table,
+                   const std::vector<double>& rank, const Deadline& deadline) {
   PartialSchedule schedule(problem, units, view);
   ReadyList ready(problem, rank);
-  while (!ready.empty()) {
+  PacedDeadline time(deadline);
+  while (!ready.empty() && !time.passed()) {
     const std::uint32_t op = ready.take();
     const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
       return static_cast<double>(slot.end) + table[op * units.devices + slot.device];
     });
     schedule.place(op, best.device, best.start);
   }
-  return schedule.placement();
+  return list_placement(schedule);
 }
 
 PlacerResult place_peft(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
+  const Deadline deadline(request.seconds, request.stop);
   const Problem& problem = *request.problem;
   const std::vector<double> table = optimistic_costs(problem, MeanCosts(problem));
   const std::vector<double> rank = mean_rows(problem, table);
-  return place_by_list(request, if_needed,
-                       [&](const Units& units, MemoryView view) { return peft(problem, units, view, table, rank); });
+  return place_by_list(request, deadline, if_needed, [&](const Units& units, MemoryView view, const Deadline& end) {
+    return peft(problem, units, view, table, rank, end);
+  });
 }
 
 }  // namespace

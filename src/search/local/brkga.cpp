@@ -130,7 +130,7 @@ class Population {
 
   // Evaluates individuals from `first` on, as far as the budget goes.
   void evaluate(std::vector<Individual>& population, std::size_t first) {
-    constexpr std::size_t piece = 32;  // between two checks of the clock
+    const std::size_t piece = evaluations_between_checks(request_);
     for (std::size_t i = first; i < population.size() && !session_.exhausted(); i += piece) {
       const std::size_t end = std::min({i + piece, population.size(), i + session_.evaluations_left()});
       std::vector<Placement> placements;

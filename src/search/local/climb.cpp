@@ -35,6 +35,7 @@ class Climber {
     const Problem& problem = *request_.problem;
     const auto coarsest = static_cast<std::size_t>(options_.coarsest);
     const auto levels = levels_of(units_, coarsest, [&](const Grouping& finer) {
+      if (session_.exhausted()) return finer;
       return coarsen(problem, finer, std::max(coarsest, finer.count() / shrink));
     });
     descend(levels, session_.placement(), 0);
@@ -43,6 +44,7 @@ class Climber {
       Stream random = stream(cycle, 1);
       const std::size_t least = coarsest << (2 * random.below(sizes));
       const auto blocks = levels_of(units_, least, [&](const Grouping& finer) {
+        if (session_.exhausted()) return finer;
         const auto level = static_cast<std::uint32_t>(finer.count());  // so that every level has its own random stream
         return coarsen_in_place(problem, finer, std::max(least, finer.count() / shrink), start.device,
                                 stream(cycle, 2 + level));

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "emplace/base/error.hpp"
+#include "search/common/predicted_time.hpp"
 #include "search/methods.hpp"
 #include "search/partition/partition.hpp"
 
@@ -152,6 +153,7 @@ PlacerEntry metis_placer() {
   entry.summary = "METIS partitions the graph, with work in proportion to the devices' speed and memory to their size.";
   entry.reference = "Karypis and Kumar 1998; Zhou et al. 2020";
   entry.options = list_options<PartitionOptions>;
+  entry.unfit = [](const PlacerRequest& request) { return why_too_long("metis", request); };
   entry.place = place_metis;
   return entry;
 }

@@ -4,6 +4,7 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/search/scorer.hpp"
+#include "search/common/deadline.hpp"
 
 namespace emplace::search {
 
@@ -38,6 +39,7 @@ PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOpt
                                 std::span<const std::uint8_t> usable, std::span<const double> imbalances,
                                 const Partitioner& partition) {
   const Problem& problem = *request.problem;
+  const Deadline deadline(request.seconds, request.stop);
   const Units units(problem);
   UnitGraph graph = make_unit_graph(problem, units.grouping);
   Processors processors = make_processors(problem, units, usable);
@@ -47,7 +49,10 @@ PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOpt
   }
   Scorer scorer(request);
   std::vector<std::vector<std::uint8_t>> tried;
+  double longest = 0;  // seconds; with less time left, no further partition is begun, because it cannot be stopped
   for (std::size_t attempt = 0; attempt < imbalances.size() && !scorer.exhausted(); ++attempt) {
+    if (attempt > 0 && longest > deadline.left()) break;
+    const double began = deadline.elapsed();
     const std::uint64_t seed = Stream({.seed = request.seed,
                                        .purpose = Purpose::search,
                                        .update = 0,
@@ -57,6 +62,7 @@ PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOpt
     const auto part =
         trivial ? on_the_fastest(units, processors) : partition(units, graph, processors, imbalances[attempt], seed);
     auto of_unit = settle(units, processors, part);
+    longest = std::max(longest, deadline.elapsed() - began);
     if (std::ranges::find(tried, of_unit) != tried.end()) continue;
     scorer.score(units.grouping.expand(of_unit));
     tried.push_back(std::move(of_unit));

@@ -1,5 +1,6 @@
 // Scotch, either as the papers' baselines use it (knows = "graph"), or with the costs of ops and the distances between
 // devices: on all devices (`scotch`), and on all but the CPUs (`mincut`, Mirhoseini et al. 2017).
+#include "search/common/predicted_time.hpp"
 #include "search/methods.hpp"
 #include "search/partition/partition.hpp"
 #include "search/partition/scotch_map.hpp"
@@ -34,6 +35,7 @@ PlacerEntry scotch_placer() {
   entry.summary = "Scotch maps the graph onto the devices, weighted by their speed and by the costs of transfers.";
   entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
   entry.options = list_options<PartitionOptions>;
+  entry.unfit = [](const PlacerRequest& request) { return why_too_long("scotch", request); };
   entry.place = place_scotch;
   return entry;
 }
@@ -44,6 +46,7 @@ PlacerEntry mincut_placer() {
   entry.summary = "Scotch on the accelerators only; ops that none of them can run go to another device.";
   entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
   entry.options = list_options<PartitionOptions>;
+  entry.unfit = [](const PlacerRequest& request) { return why_too_long("mincut", request); };
   entry.place = place_mincut;
   return entry;
 }

@@ -1,9 +1,11 @@
-// A portfolio: first the quick placers and bounds, then the exact placers and the searches in rounds, as many in
-// parallel as there are workers, each from the best placement so far. Searches that help get the time of those that do
-// not.
+// A portfolio: first the quick placers (with a budget of seconds, those that take least time first) and bounds, then
+// the exact placers and the searches in rounds, as many in parallel as there are workers, each from the best placement
+// so far. Searches that help get the time of those that do not.
 #include <algorithm>
 
 #include "emplace/search/bound.hpp"
+#include "search/common/predicted_time.hpp"
+#include "search/common/search_session.hpp"
 #include "search/local/chains.hpp"
 #include "search/methods.hpp"
 
@@ -38,9 +40,7 @@ void describe(BestOptions& o, OptionVisitor& visit) {
 std::vector<PortfolioEntry> entries_of(PlacerRole role, const PlacerRequest& request) {
   std::vector<PortfolioEntry> entries;
   for (const PlacerEntry& entry : placers())
-    if (entry.role == role && entry.only_for.value_or(request.objective) == request.objective &&
-        entry.in_best_for.value_or(request.objective) == request.objective)
-      entries.push_back({.method = entry.name, .seed = request.seed});
+    if (is_in_best(entry, role, request.objective)) entries.push_back({.method = entry.name, .seed = request.seed});
   return entries;
 }
 
@@ -68,36 +68,111 @@ std::vector<PortfolioEntry> those_that_helped(std::span<const PlacerStep> steps,
   return helped;
 }
 
+// With only a budget of seconds: whether placers fit into the rest of it, by their predicted times and by how those of
+// the placers so far have compared with the clock.
+class Fit {
+ public:
+  Fit(SearchSession& session, const PlacerRequest& request) : session_(session), request_(request) {}
+
+  // Runs the quick placers one after the other, those that take least time first. The ones that try several placements
+  // get a quarter of the rest, but at least the time for the first of them; those that take longer than the rest are
+  // left out.
+  void run_quick_placers() {
+    for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
+      if (session_.exhausted()) return;
+      const PredictedTime predicted = predicted_time(method, *request_.problem);
+      const double left = *session_.seconds_left();
+      if (predicted.first * pace_ > left && session_.result().evaluations > 0) continue;
+      const bool is_one = predicted.first == predicted.whole;
+      const double share = is_one ? 1 : std::min(1.0, std::max(0.25, 1.25 * predicted.first * pace_ / left));
+      const PortfolioEntry entry{.method = method, .seed = request_.seed};
+      session_.try_placers({&entry, 1}, share);
+      if (is_one) compare(predicted.whole, left - *session_.seconds_left());
+    }
+  }
+
+  // Keeps the entries that can begin within `share` of the rest if each gets an equal part of it, those that begin
+  // soonest first. Returns in how many rounds they fit, at most `rounds`.
+  std::int64_t keep_fitting(std::vector<PortfolioEntry>& entries, double share, std::int64_t rounds) const {
+    const auto begin = [&](const PortfolioEntry& entry) {
+      return pace_ * predicted_time(entry.method, *request_.problem).whole;
+    };
+    std::vector<double> times;
+    for (const PortfolioEntry& entry : entries) times.push_back(begin(entry));
+    std::ranges::sort(times);
+    const double most = share * *session_.seconds_left() / margin;
+    double sum = 0, longest = -1;
+    for (const double time : times)
+      if (sum + time <= most) {
+        sum += time;
+        longest = time;
+      }
+    std::erase_if(entries, [&](const PortfolioEntry& entry) { return begin(entry) > longest; });
+    return sum * static_cast<double>(rounds) <= most ? rounds : static_cast<std::int64_t>(std::max(1.0, most / sum));
+  }
+
+  // Whether lower bounds can be computed in a quarter of the rest.
+  [[nodiscard]] bool has_time_for_bounds() const {
+    constexpr double of_pair = 40e-9;
+    const Problem& problem = *request_.problem;
+    const auto items = static_cast<double>(problem.op_count() + problem.edge_count());
+    return pace_ * of_pair * items * static_cast<double>(problem.device_count()) < *session_.seconds_left() / 4;
+  }
+
+ private:
+  static constexpr double margin = 2;
+
+  void compare(double predicted, double measured) {
+    constexpr double least = 0.05, fastest = 0.25, slowest = 8;  // below `least` seconds, times say little
+    predicted_ += predicted;
+    measured_ += measured;
+    if (predicted_ > least) pace_ = std::clamp(measured_ / predicted_, fastest, slowest);
+  }
+
+  SearchSession& session_;
+  const PlacerRequest& request_;
+  double predicted_ = 0, measured_ = 0, pace_ = 1;
+};
+
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const std::size_t units = make_grouping(*request.problem, GroupingKind::colocation).count();
   SearchSession session(request, "best", static_cast<std::uint64_t>(options.moves_per_unit) * units);
   const std::size_t width = session.width(static_cast<std::size_t>(options.width));
   if (request.start != nullptr) session.begin();
-  session.try_placers(entries_of(PlacerRole::quick, request));
+  Fit fit(session, request);
+  const bool is_timed = !session.counts_evaluations();
+  if (is_timed && width == 1)
+    fit.run_quick_placers();
+  else
+    session.try_placers(entries_of(PlacerRole::quick, request));
   if (request.stop && request.stop()) return session.result();
 
   // The bounds reached in given seconds depend on the machine: with a budget of evaluations, only bounds that need no
   // time limit are computed.
   const double seconds = session.counts_evaluations() ? 0 : options.bound_share * *session.seconds_left();
-  const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds, request.stop);
-  if (bounds.infeasible) return session.result();
-  session.bound(bounds.best().ticks);
+  if (!is_timed || fit.has_time_for_bounds()) {
+    const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds, request.stop);
+    if (bounds.infeasible) return session.result();
+    session.bound(bounds.best().ticks);
+  }
 
   std::vector<PortfolioEntry> entries = entries_of(PlacerRole::exact, request);
+  if (is_timed) fit.keep_fitting(entries, options.exact_share, 1);
   if (width == 1) {
     run_entries(session, entries, width, options.exact_share);
     entries.clear();
   }
   std::vector<PortfolioEntry> searches = entries_of(PlacerRole::search, request);
-  for (std::int64_t round = 0; round < options.rounds && !searches.empty(); ++round) {
+  const std::int64_t rounds = is_timed ? fit.keep_fitting(searches, 1, options.rounds) : options.rounds;
+  for (std::int64_t round = 0; round < rounds && !searches.empty(); ++round) {
     // As many seeds of each search as are needed to use all workers.
     for (std::size_t i = 0; i < std::max(width, searches.size()); ++i) {
       entries.push_back(searches[i % searches.size()]);
       entries.back().seed = seed_of_chain(request.seed, static_cast<std::size_t>(round) * width + i / searches.size());
     }
     const std::size_t first = session.result().steps.size();
-    run_entries(session, entries, width, 1 / static_cast<double>(options.rounds - round));
+    run_entries(session, entries, width, 1 / static_cast<double>(rounds - round));
     if (session.exhausted() || session.result().proved_optimal) break;
     entries.clear();
     searches = those_that_helped(std::span(session.result().steps).subspan(first), request);

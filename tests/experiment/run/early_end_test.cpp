@@ -21,7 +21,8 @@ class EarlyEnd : public ::testing::Test {
   // One op that runs on two devices: the bound is its time on the faster one.
   std::string one_op() {
     write_file(folder_ / "one.json", R"({"emplace": "problem/1", "name": "one", "tensors": [],
-      "devices": [{"name": "slow"}, {"name": "fast"}], "ops": [{"name": "a", "seconds": [2, 1]}]})");
+      "devices": [{"name": "slow", "memory_bytes": null}, {"name": "fast", "memory_bytes": null}],
+      "channels": [], "routes": [], "ops": [{"name": "a", "type": "op", "seconds": [2, 1]}]})");
     return folder_ / "one.json";
   }
   ConfigTable recipe(const std::string& problem, std::vector<std::pair<std::string, ConfigValue>> more) {
@@ -71,7 +72,8 @@ TEST_F(EarlyEnd, IsAtTheSameUpdateAfterAResume) {
 
 TEST_F(EarlyEnd, DoesNotCountAnInfeasiblePlacementAsAtTheBound) {
   write_file(folder_ / "full.json", R"({"emplace": "problem/1", "name": "full", "tensors": [],
-    "devices": [{"name": "a", "memory_bytes": 10}], "ops": [{"name": "x", "seconds": [1], "resident_bytes": 20}]})");
+    "devices": [{"name": "a", "memory_bytes": 10}], "channels": [], "routes": [],
+    "ops": [{"name": "x", "type": "op", "seconds": [1], "resident_bytes": 20}]})");
   const TrainedRecipe whole =
       train_recipe(recipe(folder_ / "full.json", {{"stop_at_bound", {true, "test"}}}), nullptr, {}, {.resume = false});
   EXPECT_EQ(whole.updates, 40U);

@@ -259,7 +259,7 @@ TEST(RecipeFiles, TunedOnesAreOfTheirSystemsWithTheirUnitsAndABudgetOfPlacements
       {{"policy", "hsdag", ""}, {"learner", "ppo", ""}, {"groups", "none", ""}, {"evaluations", "50000", ""}}};
   for (std::vector<DocumentedValue> values : of) {
     const std::string name = std::string(values.front().value) + "-tuned";
-    values.push_back({"grouping", name == "hsdag-tuned" ? "op" : "colocation", ""});
+    values.push_back({"grouping", "colocation", ""});
     values.push_back({"updates", "none", ""});
     expect_values(name, values);
   }

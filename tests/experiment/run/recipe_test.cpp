@@ -94,7 +94,7 @@ TEST(Recipe, AnotherPolicyOnTheCommandLineReplacesTheRecipesOptions) {
 }
 
 TEST(Recipe, ASystemsTableStaysWhereOneOfItsTwoMethodsIsReplaced) {
-  const std::string post = "problem = \"p.json\"\npolicy = \"post\"\nlearner = \"post\"\n[post]\ncoarse_units = 4\n";
+  const std::string post = "problem = \"p.json\"\npolicy = \"post\"\nlearner = \"post\"\n[post]\ncoarse_units = 0\n";
   EXPECT_TRUE(recipe_of(post, {"learner=reinforce"}).policy_options.contains("coarse_units"));
 }
 

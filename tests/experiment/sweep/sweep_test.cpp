@@ -24,7 +24,7 @@ samples_per_update = 8
 [ppo]
 epochs = 2
 [post]
-coarse_units = 4
+coarse_units = 0
 elite_fraction = 0.2
 [space]
 learner = ["reinforce", "ppo", "post"]
