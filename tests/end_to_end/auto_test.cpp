@@ -77,9 +77,8 @@ TEST_F(Auto, SaysItsFirstVerdictOnThousandsOfOpsLongBeforeItEnds) {
   const double before = cpu_seconds();
   Process process({"sh", "-c", R"(exec "$0" "$@" 2> ")" + heard + '"', EMPLACE_PROGRAM, "auto",
                    "zoo:gnmt?layers=4&sequence=20&training=true", "k40x2", "--seconds", "100", "-o", file_});
-  EXPECT_TRUE(comes_true([&] {
-    return file_exists(heard) && read_file(heard).find("first verdict: ") != std::string::npos;
-  }));
+  EXPECT_TRUE(
+      comes_true([&] { return file_exists(heard) && read_file(heard).find("first verdict: ") != std::string::npos; }));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait(std::chrono::seconds(60)).exit_code, 75) << read_file(heard);
   EXPECT_LT(cpu_seconds() - before, 6) << "2 s before it, and what the end takes";
