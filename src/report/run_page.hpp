@@ -17,8 +17,8 @@ struct RunPage {
 inline constexpr std::size_t most_runs_on_a_page = 24;
 
 struct RunPageLimits {
-  std::size_t points = 500;   // on a curve
-  double bound_seconds = 4;   // to prove the bound of a problem; with many problems less for each
+  std::size_t points = 500;  // on a curve
+  double bound_seconds = 4;  // to prove the bound of a problem; with many problems less for each
 };
 
 // Whether the folder has the config.toml of a training.
