@@ -180,6 +180,7 @@ ExitCode report_placement(const Arguments& arguments) {
                                                   references);
   write_file(file, report::placement_page({.source = problem_source,
                                            .method = placement_file,
+                                           .file = placement_file,
                                            .loaded = loaded,
                                            .placement = read.placement,
                                            .scoring = scoring,

@@ -71,6 +71,8 @@ std::string advice_on_sizes(const Graph& graph, bool of_recipe) {
     if (std::ranges::all_of(op.inputs, has_size) && std::ranges::any_of(op.outputs, has_no_size))
       first.push_back(fmt::format("{} ({})", quote(op.name), op.type));
   }
+  if (first.empty())
+    return "all inputs have fixed sizes, but the sizes of these constants follow from values of others";
   return fmt::format(
       "all inputs have fixed sizes, but the sizes of what these ops give depend on data, or no rule for them is known: "
       "{}",

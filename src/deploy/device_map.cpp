@@ -24,9 +24,10 @@ bool is_path(const std::vector<std::string>& parts) {
          std::isdigit(static_cast<unsigned char>(parts.front().front())) == 0;
 }
 
-// PaddlePaddle numbers the weights of each kind of layer, "conv2d_0.w_0" and "conv2d_0.b_0": no part of such a name is
-// a module of a PyTorch model.
+// PaddlePaddle numbers the weights of each kind of layer, "conv2d_0.w_0" and "conv2d_0.b_0", and its exporter begins
+// other names with "p2o.": no part of such a name is a module of a PyTorch model.
 bool is_paddle_name(std::string_view name) {
+  if (name.starts_with("p2o.")) return true;
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || name.size() < dot + 4) return false;
   const std::string_view last = name.substr(dot + 1);
@@ -83,7 +84,7 @@ OpModules modules_of(const GraphOp& op, const std::string& in_file, const Graph&
     modules.has_weights = true;
     if (is_in_file) continue;
     if (is_paddle_name(name)) {
-      modules.of_paddle = name;
+      if (modules.of_paddle.empty()) modules.of_paddle = name;
       continue;
     }
     if (auto module = module_of_weight(name)) {

@@ -38,7 +38,9 @@ std::string placement_page(const PlacementSubject& subject, const verdict::Verdi
   const Json data = {{"kind", "placement"},
                      {"name", page_text(name, 200)},
                      {"program", "emplace " + version()},
-                     {"method", page_text(subject.method, 200)},
+                     {"says", page_text(subject.file.empty() ? "A placement found by " + subject.method
+                                                             : "The placement in " + subject.file,
+                                        300)},
                      {"measure", pipeline ? "load" : "step time"},
                      {"placement", std::move(placement)}};
   std::vector<std::string_view> scripts(placement_scripts.begin(), placement_scripts.end());

@@ -12,8 +12,9 @@
 namespace emplace::report {
 
 struct PlacementSubject {
-  std::string source;  // of the problem, as the user names it
-  std::string method;  // that found the placement
+  std::string source;     // of the problem, as the user names it
+  std::string method;     // that found the placement
+  std::string file = {};  // that the placement was read from; "": the method found it just now
   std::shared_ptr<const source::LoadedProblem> loaded;
   Placement placement;
   evaluate::Scoring scoring;

@@ -88,5 +88,12 @@ TEST(Unsized, CountsInFilesAreWholeAndPositive) {
                InputError);
 }
 
+TEST(Unsized, AdviceNamesNoOpsWhereOnlyAConstantHasNoSize) {
+  Graph graph = chain(2, 0);
+  graph.add_parameter("table", DType::f32, Shape{Shape::unknown_dimension}, false);
+  EXPECT_EQ(advice_on_sizes(graph),
+            "all inputs have fixed sizes, but the sizes of these constants follow from values of others");
+}
+
 }  // namespace
 }  // namespace emplace::cost::unsized_test

@@ -54,10 +54,11 @@ class Modules {
 
 TEST(DeviceMaps, AreRefusedForTheNamesOfPaddlePaddle) {
   const std::string refusal = Modules()
-                                  .op("p2o.Conv.0", "cpu:0", {"conv2d_0.w_0", "conv2d_0.b_0"})
+                                  .op("p2o.Conv.0", "cpu:0", {"conv2d_0.w_0"})
                                   .op("p2o.MatMul.0", "gpu:0", {"linear_12.w_0"})
+                                  .op("p2o.Add.0", "gpu:0", {"p2o.helper.constant.2"})
                                   .refusal();
-  EXPECT_THAT(refusal, HasSubstr("the names that PaddlePaddle gives them ('conv2d_0.w_0')"));
+  EXPECT_THAT(refusal, HasSubstr("the names that PaddlePaddle gives them ('conv2d_0.w_0'), which are no modules"));
   EXPECT_THAT(refusal, HasSubstr("--for onnx"));
 }
 

@@ -300,7 +300,8 @@ TEST(PytorchExporter, WritesTheOpsOfSplitModulesAndWhereToCutTheGraph) {
     GraphOp op;
     op.name = name;
     op.type = "MatMul";
-    op.inputs = {Operand::of(last), Operand::of(placed.graph.add_parameter(weight, DType::f32, {4, 4}))};
+    const bool trainable = reason == ModelPlacement::Reason::placed;
+    op.inputs = {Operand::of(last), Operand::of(placed.graph.add_parameter(weight, DType::f32, {4, 4}, trainable))};
     last = placed.graph.add_output(placed.graph.add_op(std::move(op)), name + ":0", DType::f32, {4, 4});
     placed.device_of_op.push_back(device);
     placed.reason_of_op.push_back(reason);

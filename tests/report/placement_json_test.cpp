@@ -198,7 +198,8 @@ TEST(PlacementJson, UsesTheBoundThatAllMethodsProve) {
   EXPECT_LT(search::lower_bound(placement.problem()).ticks, 20 * test::ms);
   EXPECT_EQ(page["bound"], 20 * test::ms);
   EXPECT_EQ(page["time"], 20 * test::ms);
-  EXPECT_EQ(page["head"]["sentences"], json::array({"no placement is faster: this one is optimal"}));
+  EXPECT_EQ(page["head"]["sentences"],
+            (json{"1.50 times as fast as one device ('gpu:0')", "no placement is faster: this one is optimal"}));
 }
 
 verdict::Subject of_run() {
@@ -228,6 +229,7 @@ TEST(PlacementJson, ProposesToGoOnWithATrainingThatWasStillFalling) {
   FoundPlacement placement = three_ops();
   placement.placement = {{0, 0, 0}, {}};
   placement.subject = of_run();
+  placement.recipe.options.compare = {};
   PlacementLimits limits;
   limits.placed = 0;  // no placer that finds a better one
   const LearnedCurve curve{.evaluations = 100, .facts = verdict::CurveFacts{.still_falling = true}, .seconds = 5};
