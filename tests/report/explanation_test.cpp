@@ -147,7 +147,9 @@ TEST(Explanation, NamesASaturatedDeviceAndNoChain) {
 TEST(Explanation, HasItsHeadAfterTheFirstLine) {
   const Diamond diamond;
   const Explanation e = explain(diamond.problem, diamond.placement, Schedule::fifo);
-  const verdict::Verdict head{{{"step time", e.outcome.makespan}}, {"worse than one device"}, "emplace bound p.json"};
+  const verdict::Verdict head{.rows = {{"step time", e.outcome.makespan}},
+                              .sentences = {"worse than one device"},
+                              .next = "emplace bound p.json"};
   EXPECT_THAT(explanation_text(diamond.problem, diamond.placement, e, head),
               ::testing::StartsWith("diamond: 11 s a step (fifo schedule), feasible\n\nstep time  11 s\n"
                                     "worse than one device\nnext: emplace bound p.json\n\nWhat limits the step\n"));

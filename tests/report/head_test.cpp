@@ -10,9 +10,10 @@ using nlohmann::json;
 constexpr Ticks milli = 1'000'000'000;
 
 TEST(HeadOfAReport, HasALineForEachRowSentenceAndTheCommand) {
-  const verdict::Verdict head{{{"step time", 30 * milli}, {"expert", std::nullopt}, {"bound (load)", 20 * milli}},
-                              {"worse than one device"},
-                              "emplace bound p.json"};
+  const verdict::Verdict head{
+      .rows = {{"step time", 30 * milli}, {"expert", std::nullopt}, {"bound (load)", 20 * milli}},
+      .sentences = {"worse than one device"},
+      .next = "emplace bound p.json"};
   EXPECT_EQ(head_text(head),
             "step time     30 ms\n"
             "expert        none\n"
