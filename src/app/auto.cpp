@@ -56,13 +56,11 @@ void print_references(const verdict::References& references) {
   log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
 }
 
-// Why the placement is not feasible, or that none is.
-std::string reason_of(const Problem& problem, const experiment::AutomaticResult& result, Schedule schedule) {
-  if (result.outcome.feasible()) return {};
-  if (!result.why_nothing.empty()) return result.why_nothing;
+// Why the placement is not feasible; "" if it is.
+std::string reason_of(const Problem& problem, const Placement& placement, Schedule schedule) {
   Usage usage;
-  const Outcome outcome = simulate::make_exact_engine(problem, schedule)->evaluate(result.placement, {.usage = &usage});
-  return simulate::reason_of(Objective::step, problem, outcome, result.placement.device, usage);
+  const Outcome outcome = simulate::make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &usage});
+  return outcome.feasible() ? "" : simulate::reason_of(Objective::step, problem, outcome, placement.device, usage);
 }
 
 verdict::Verdict verdict_of(const Arguments& arguments, const std::string& output, const Problem& problem,
@@ -72,7 +70,7 @@ verdict::Verdict verdict_of(const Arguments& arguments, const std::string& outpu
       {.method = result.method,
        .outcome = result.outcome,
        .proved_optimal = result.proved_optimal,
-       .reason = reason_of(problem, result, schedule),
+       .reason = reason_of(problem, result.placement, schedule),
        .why_nothing = result.why_nothing,
        .split = result.split,
        .commands = experiment::next_commands(
@@ -194,7 +192,9 @@ ExitCode run_auto(const Arguments& arguments, dist::World* world) {
                                            verdict));
   page_writer.finish();
   if (arguments.json)
-    print_json(json_of(problem, result, verdict, limit, reason_of(problem, result, schedule), output, page));
+    print_json(json_of(problem, result, verdict, limit,
+                       result.why_nothing.empty() ? reason_of(problem, result.placement, schedule) : result.why_nothing,
+                       output, page));
   else
     print_result(problem, result, verdict, limit, output, page);
   if (stop_requested()) return ExitCode::interrupted;

@@ -128,6 +128,14 @@ void settle_method(Arguments& arguments) {
   arguments.problem = std::exchange(arguments.method, "");
 }
 
+// The proof that no placement is feasible, by the bounds or by a placer that searched all of them; "" if there is none.
+std::string why_nothing_is_feasible(const Problem& problem, Objective objective, search::PlacerResult& result) {
+  if (result.outcome.feasible()) return {};
+  constexpr std::string_view proved = "no placement is feasible: ";
+  if (result.note.starts_with(proved)) return std::exchange(result.note, "").substr(proved.size());
+  return search::lower_bounds(problem, objective, 0).infeasible.value_or("");
+}
+
 ExitCode run_place(Arguments arguments, dist::World* world) {
   set_work_to_save(false);  // until the search begins
   settle_method(arguments);
@@ -175,7 +183,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   Watch watch(arguments.seconds);
   watch.attach(request);
   set_work_to_save(true);
-  const search::PlacerResult result =
+  search::PlacerResult result =
       trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();
   watch.finish();
@@ -186,8 +194,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   verdict::References references = verdict::find_references(request, 0);
   const search::ResultProof proof = search::proof_of(result, arguments.method, references.bound);
   references.bound = proof.bound;
-  std::string why_nothing;
-  if (!result.outcome.feasible()) why_nothing = search::lower_bounds(problem, objective, 0).infeasible.value_or("");
+  const std::string why_nothing = why_nothing_is_feasible(problem, objective, result);
   const verdict::Verdict verdict =
       verdict::judge(objective,
                      {.method = arguments.method,

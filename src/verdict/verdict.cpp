@@ -30,7 +30,8 @@ class Judge {
     if (s_.outcome.feasible())
       compare();
     else if (!s_.why_nothing.empty())
-      say("no placement is feasible: " + s_.why_nothing);
+      say("no placement is feasible: " + s_.why_nothing +
+          (s_.reason.empty() ? "" : "; of the one found: " + s_.reason));
     else
       say("no feasible placement was found" + (s_.reason.empty() ? "" : ": " + s_.reason));
     if (s_.curve) describe_curve();
@@ -104,8 +105,7 @@ class Judge {
                          : fmt::format("{:.2f} times as fast as one device ({})", faster, device);
   }
   static std::string gain_text(double share) {
-    constexpr double least_shown = 0.001;
-    return share < least_shown ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * share);
+    return share < equal_share ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * share);
   }
 
   void describe_curve() {

@@ -149,6 +149,7 @@ TEST(Explanation, HasItsHeadAfterTheFirstLine) {
   const Explanation e = explain(diamond.problem, diamond.placement, Schedule::fifo);
   const verdict::Verdict head{.rows = {{"step time", e.outcome.makespan}},
                               .sentences = {"worse than one device"},
+                              .about_bound = {},
                               .next = "emplace bound p.json"};
   EXPECT_THAT(explanation_text(diamond.problem, diamond.placement, e, head),
               ::testing::StartsWith("diamond: 11 s a step (fifo schedule), feasible\n\nstep time  11 s\n"

@@ -13,6 +13,7 @@ TEST(HeadOfAReport, HasALineForEachRowSentenceAndTheCommand) {
   const verdict::Verdict head{
       .rows = {{"step time", 30 * milli}, {"expert", std::nullopt}, {"bound (load)", 20 * milli}},
       .sentences = {"worse than one device"},
+      .about_bound = {},
       .next = "emplace bound p.json"};
   EXPECT_EQ(head_text(head),
             "step time     30 ms\n"

@@ -283,6 +283,16 @@ TEST(PlacementJson, ComparesAtEqualEvaluationsAndEqualTime) {
       << "no other row where the searches get as many evaluations";
 }
 
+TEST(PlacementJson, SimulatesAtMostFourMillionOpsAndEdgesInASearch) {
+  const FoundPlacement placement = three_ops();
+  const std::size_t size = placement.problem().op_count() + placement.problem().edge_count();
+  PlacementLimits limits = quick_limits();
+  limits.placed = PlacementLimits().placed;
+  const json page = page_of(placement, limits, {.evaluations = 1'000'000'000});
+  for (const json& row : page["baselines"])
+    if (!row["learned"].get<bool>()) EXPECT_LE(row["evaluations"].get<std::size_t>() * size, 4'000'000U) << row;
+}
+
 TEST(LearnedCurve, HasTheBestAtAPointOfTheTraining) {
   const LearnedCurve curve{
       .evaluations = 30, .at_evaluations = {10, 20, 30}, .at_seconds = {1, 2, 3}, .best = {std::nan(""), 0.25, 0.125}};

@@ -71,7 +71,10 @@ TEST_F(SweepPageTest, BeginsWithItsHead) {
   test::write_sweep(path_, test::sweep_text("trials = 2"),
                     [](std::size_t, const experiment::Assignment&) { return came_to(1); });
   EXPECT_TRUE(data()["head"].is_null());
-  const verdict::Verdict head{{{"best trial", 1'000'000'000'000}}, {"worse than one device"}, ""};
+  const verdict::Verdict head{.rows = {{"best trial", 1'000'000'000'000}},
+                              .sentences = {"worse than one device"},
+                              .about_bound = {},
+                              .next = {}};
   const json page = data_of(sweep_page(experiment::read_sweep_folder(path_), {}, head).html);
   EXPECT_EQ(page["head"]["sentences"], json::array({"worse than one device"}));
 }

@@ -45,6 +45,22 @@ def test_place_prints_what_its_schema_says_for_the_pipeline_and_where_nothing_is
     assert output["feasible"] is False
 
 
+def test_auto_prints_and_writes_what_its_schemas_say(tmp_path):
+    file = tmp_path / "placed.json"
+    for model, machine in (("zoo:nmt?layers=2&sequence=4&training=true", ("k40x2",)), (TWO_BRANCHES, ())):
+        output = printed("auto", model, *machine, "--seconds", "1", "-o", file, "--json")
+        check_output("auto-output", output)
+        assert output["feasible"] is True and output["reason"] is None
+        assert errors("placement-1", json.loads(file.read_text())) == []
+
+
+def test_auto_prints_what_its_schema_says_where_nothing_is_feasible(tmp_path):
+    too_big = write_json(tmp_path / "big.json", TOO_BIG)
+    output = printed("auto", too_big, "--seconds", "1", "-o", tmp_path / "placed.json", "--json", codes=(3,))
+    check_output("auto-output", output)
+    assert output["feasible"] is False and output["reason"] and output["next"] is None
+
+
 def test_bound_prints_what_its_schema_says(tmp_path, chain):
     check_output("bound-output", printed("bound", chain, "--seconds", "0.5", "--json"))
     check_output("bound-output", printed("bound", chain, "--seconds", "0.5", "--objective", "pipeline", "--json"))

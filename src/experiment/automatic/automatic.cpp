@@ -158,7 +158,10 @@ class Automatic {
     say("bound");
     const double seconds = std::min(seconds_until(bound_share), (1 - bound_share) * r_.seconds);
     const search::BoundReport report = search::lower_bounds(problem_, r_.scoring.objective, seconds, r_.stop);
-    if (report.infeasible) return;
+    if (report.infeasible) {
+      result_.why_nothing = *report.infeasible;
+      return;
+    }
     if (const search::LowerBound bound = report.best(); bound.ticks > result_.references.bound.ticks)
       result_.references.bound = bound;
   }
