@@ -267,26 +267,6 @@ evaluate::EvaluatorChoice Training::evaluator() const {
   return choice;
 }
 
-Training::Limits Training::limits() const {
-  const RecipeOptions& o = recipe_.options;
-  Limits limits{static_cast<std::uint64_t>(o.updates), static_cast<std::uint64_t>(o.evaluations), o.seconds};
-  if (limits.updates == 0 && limits.evaluations == 0 && limits.seconds == 0)
-    limits.updates = learner_->default_updates();
-  return limits;
-}
-
-std::string Training::budget() const {
-  const Limits limit = limits();
-  std::vector<std::string> budgets;
-  const auto add = [&](std::uint64_t count, const char* unit) {
-    if (count > 0) budgets.push_back(fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s"));
-  };
-  add(limit.updates, "update");
-  add(limit.evaluations, "evaluation");
-  if (limit.seconds > 0) budgets.push_back(human_seconds(limit.seconds));
-  return join(budgets, " or ") + (budgets.size() > 1 ? ", whichever comes first" : "");
-}
-
 Training::End Training::run(const RunFolder& folder, const Session& session) {
   learn::TrainerOptions options = trainer_options();
   options.learner_workers = session.learner_workers;
@@ -332,31 +312,6 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   folder.set_status(end == End::finished ? "finished" : "interrupted");
   log::to_file("");
   return end;
-}
-
-std::uint64_t Training::updates_without_gain(const learn::Trainer& trainer) const {
-  std::uint64_t latest = 0;  // the number of the last evaluation that made a problem's best placement better
-  for (const learn::Best& best : trainer.best()) latest = std::max(latest, best.evaluation);
-  const auto column = history_.find("evaluations");
-  if (column == history_.end()) return 0;
-  const std::vector<double>& evaluations = column->second;  // after each update
-  const auto gained = std::ranges::lower_bound(evaluations, static_cast<double>(latest));
-  const auto since = static_cast<std::uint64_t>(evaluations.end() - gained);
-  return latest > evaluations_of_start() && since > 0 ? since - 1 : since;
-}
-
-bool Training::is_at_bound(const learn::Trainer& trainer) const {
-  if (bounds_.empty()) return false;
-  for (std::size_t p = 0; p < bounds_.size(); ++p) {
-    const learn::Best& best = trainer.best()[p];
-    if (!best.any || !best.outcome.feasible() || best.outcome.makespan > bounds_[p]) return false;
-  }
-  return true;
-}
-
-bool Training::ends_early(const learn::Trainer& trainer) const {
-  const auto patience = static_cast<std::uint64_t>(recipe_.options.patience);
-  return is_at_bound(trainer) || (patience > 0 && updates_without_gain(trainer) >= patience);
 }
 
 Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics,
