@@ -48,10 +48,14 @@ void print_references(const verdict::References& references) {
   if (references.quick) {
     const Ticks quick = references.quick->outcome.makespan;
     found = fmt::format("{} by {}, ", time(quick), references.quick->method);
-    found += references.single ? fmt::format("{:.2f} times as fast as one device ({})",
-                                             to_seconds(references.single->outcome.makespan) / to_seconds(quick),
-                                             time(references.single->outcome.makespan))
-                               : "no single device can run it";
+    if (references.quick->method == "single")
+      found = time(quick) + " on one device";
+    else if (references.single)
+      found += fmt::format("{:.2f} times as fast as one device ({})",
+                           to_seconds(references.single->outcome.makespan) / to_seconds(quick),
+                           time(references.single->outcome.makespan));
+    else
+      found += "no single device can run it";
   }
   log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
 }
