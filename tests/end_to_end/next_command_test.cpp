@@ -74,8 +74,8 @@ class NextCommand : public ::testing::Test {
 
 TEST_F(NextCommand, OfAutoRunsAsItIsPrinted) {
   EXPECT_THAT(next_of("emplace auto open.onnx mine.toml --batch 2 --fuse --pin '*=small_one' --seconds 1 -o a.json"),
-              StartsWith("emplace export a.json --for onnx --model open.onnx --batch 2 --fuse --rename small_one=gpu:1 "
-                         "-o a.placed.onnx"));
+              StartsWith("emplace export a.json --for onnx --model open.onnx --batch 2 --fuse "
+                         "--problem open.onnx@mine.toml --rename small_one=gpu:1 -o a.placed.onnx"));
   EXPECT_THAT(next_of("emplace auto open.onnx k40x2 --batch 64 --training --optimizer adam --seconds 0.3"),
               HasSubstr("--training --optimizer adam"));
   EXPECT_EQ(next_of("emplace auto 'two devices.json' --seconds 1 -o b.json"),
@@ -87,8 +87,8 @@ TEST_F(NextCommand, OfAutoRunsAsItIsPrinted) {
 
 TEST_F(NextCommand, OfPlaceRunsAsItIsPrinted) {
   EXPECT_EQ(next_of("emplace place best open.onnx@mine.toml --shape x=2x3x32x32 --pin '*=big' -o a.json --seconds 1"),
-            "emplace export a.json --for onnx --model open.onnx --shape x=2x3x32x32 --rename big=gpu:0 -o "
-            "a.placed.onnx");
+            "emplace export a.json --for onnx --model open.onnx --shape x=2x3x32x32 --problem open.onnx@mine.toml "
+            "--rename big=gpu:0 -o a.placed.onnx");
   EXPECT_EQ(next_of("emplace place single 'two devices.json' -o b.json"), "emplace report 'two devices.json' b.json");
   EXPECT_THAT(next_of("emplace place heft '" + zoo + "@k40x2' --schedule priority --max-cuts 3000 -o c.json"),
               StartsWith("emplace place best '" + zoo + "@k40x2' --max-cuts 3000 --schedule priority --seconds 60 "));

@@ -124,13 +124,19 @@ class CommandMaker {
     return options_ ? words({"emplace report", shell_word(s_.source), shell_word(s_.file), *options_}) : std::string();
   }
 
+  // For a machine of a file, which the problem's name does not say.
+  [[nodiscard]] std::string problem() const {
+    return file_exists(s_.source.substr(s_.source.rfind('@') + 1)) ? "--problem " + shell_word(s_.source) : "";
+  }
+
   // A run's folder has the model and its options.
   [[nodiscard]] std::string exported(bool onnx) const {
     if (s_.run.empty() && !options_) return {};
     const std::string stem = s_.run.empty() ? stem_of(s_.file) : without_slash(s_.run);
     return words({"emplace export", shell_word(s_.run.empty() || s_.of_several ? s_.file : s_.run),
                   onnx ? "--for onnx" : "--for json", s_.run.empty() ? "--model " + shell_word(model()) : "",
-                  s_.run.empty() ? *options_ : "", onnx ? renames_for(*s_.problem, *s_.placement) : "", "-o",
+                  s_.run.empty() ? *options_ : "", s_.run.empty() ? problem() : "",
+                  onnx ? renames_for(*s_.problem, *s_.placement) : "", "-o",
                   shell_word(free_name(stem + ".placed", onnx ? ".onnx" : ".json"))});
   }
 
