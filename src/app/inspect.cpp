@@ -17,6 +17,7 @@
 #include "formats/json/json_peek.hpp"
 #include "formats/json/placement_devices.hpp"
 #include "formats/workload/workload.hpp"
+#include "graph/ops/inputs.hpp"
 #include "graph/ops/op_table.hpp"
 
 namespace emplace::app {
@@ -64,14 +65,6 @@ std::string uncosted_text(const GraphStatistics& s) {
                      join(parts, ", "), percent(total, s.ops), percent(s.uncosted_bytes, s.bytes));
 }
 
-// The tensors that the graph gets from outside.
-std::vector<const GraphTensor*> inputs_of(const Graph& graph) {
-  std::vector<const GraphTensor*> inputs;
-  for (const GraphTensor& tensor : graph.tensors)
-    if (tensor.producer.is_none()) inputs.push_back(&tensor);
-  return inputs;
-}
-
 // Sizes by dimension, null where one is not fixed; null without a known rank.
 Json sizes_json(const Shape& shape) {
   if (!shape.ranked) return nullptr;
@@ -82,21 +75,21 @@ Json sizes_json(const Shape& shape) {
 
 Json inputs_json(const Graph& graph) {
   Json list = Json::array();
-  for (const GraphTensor* input : inputs_of(graph))
-    list.push_back({{"name", input->name}, {"type", name_of(input->dtype)}, {"shape", sizes_json(input->shape)}});
+  for (const auto& [name, tensor] : inputs_of(graph))
+    list.push_back({{"name", name}, {"type", name_of(tensor->dtype)}, {"shape", sizes_json(tensor->shape)}});
   return list;
 }
 
 void print_inputs(const Graph& graph) {
   constexpr std::size_t shown = 20;
-  const std::vector<const GraphTensor*> inputs = inputs_of(graph);
+  const std::vector<GraphInput> inputs = inputs_of(graph);
   if (inputs.empty()) {
     fmt::print("inputs: none\n\n");
     return;
   }
   TextTable table({"input", "type", "shape"});
   for (std::size_t i = 0; i < std::min(inputs.size(), shown); ++i)
-    table.add({printable(inputs[i]->name), name_of(inputs[i]->dtype), inputs[i]->shape.str()});
+    table.add({printable(inputs[i].name), name_of(inputs[i].tensor->dtype), inputs[i].tensor->shape.str()});
   fmt::print("{}", table.str());
   if (inputs.size() > shown) fmt::print("and {} more inputs\n", inputs.size() - shown);
   fmt::print("\n");

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cost/op_names.hpp"
 #include "emplace/base/error.hpp"
+#include "graph/ops/inputs.hpp"
 
 namespace emplace::cost {
 
@@ -55,10 +56,8 @@ std::string unsized_ops(const Lowered& lowered) {
 }
 
 std::string advice_on_sizes(const Graph& graph, bool of_recipe) {
-  const auto is_open = [&](const GraphTensor& tensor) {
-    return tensor.producer.is_none() && !tensor.shape.is_static();
-  };
-  if (std::ranges::any_of(graph.tensors, is_open))
+  const auto is_open = [](const GraphInput& input) { return !input.tensor->shape.is_static(); };
+  if (std::ranges::any_of(inputs_of(graph), is_open))
     return of_recipe ? R"(give the sizes of inputs with shape = ["INPUT=SIZES"] or batch = N (after `train`: )"
                        R"('shape=["INPUT=SIZES"]' or batch=N))"
                      : "give the sizes of inputs with --shape INPUT=SIZES or --batch N";

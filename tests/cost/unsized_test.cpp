@@ -50,6 +50,15 @@ TEST(Unsized, AModelIsRefusedAboveOnePercentOfItsOps) {
   EXPECT_EQ(refusal(chain(200, 3), options), "");
 }
 
+// OpenVINO's and TensorFlow's files have ops that stand for inputs.
+TEST(Unsized, AsksForTheSizesOfInputsThatOpsStandFor) {
+  Graph graph;
+  const OpId input = graph.add_op(op("ids", "Parameter", {}));
+  const TensorId ids = graph.add_output(input, "ids:0", DType::f32, {Shape::unknown_dimension});
+  graph.add_output(graph.add_op(op("relu", "Relu", {Operand::of(ids)})), "y", DType::f32, {Shape::unknown_dimension});
+  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of inputs with --shape INPUT=SIZES or --batch N");
+}
+
 TEST(Unsized, AsksForTheSizesOfInputsOnlyIfOneIsOpen) {
   Graph graph = chain(3, 1);
   EXPECT_THAT(advice_on_sizes(graph), HasSubstr("depend on data, or no rule for them is known: 'relu0' (Relu)"));

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "emplace/base/error.hpp"
+#include "graph/ops/inputs.hpp"
 #include "graph/ops/op_row.hpp"
 #include "graph/passes/passes.hpp"
 #include "graph/training/variables.hpp"
@@ -204,8 +205,7 @@ void Pruner::decide_alias(OpId id) {
 void Pruner::find_initial(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   if (op.phase != Phase::forward) return;
-  bool initial = !is_variable(op) && !is_one_of(op.type, {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
-                                                          "Parameter", "Input", "_Arg", "IteratorGetNext"});
+  bool initial = !is_variable(op) && !stands_for_input(op) && op.type != "IteratorGetNext";
   for (const Operand& input : op.inputs) initial = initial && (!input.is_tensor() || tensor_[input.index].initial);
   initial = initial || is_one_of(op.type, {"RestoreV2", "Restore"});
   for (const TensorId output : op.outputs) tensor_[output.index()].initial = initial;

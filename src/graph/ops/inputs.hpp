@@ -1,0 +1,21 @@
+// The inputs of a model: what a graph gets from outside in each step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emplace/graph/graph.hpp"
+
+namespace emplace {
+
+// Whether the op stands for an input (Parameter of OpenVINO, Placeholder of TensorFlow) and computes nothing.
+bool stands_for_input(const GraphOp& op);
+
+struct GraphInput {
+  std::string name;  // as --shape takes it: of the op that stands for the input, or of the tensor
+  const GraphTensor* tensor;
+};
+// Tensors without a producer, and those of ops that stand for inputs, in the order of the graph's tensors.
+std::vector<GraphInput> inputs_of(const Graph& graph);
+
+}  // namespace emplace

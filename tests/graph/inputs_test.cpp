@@ -1,0 +1,29 @@
+#include "graph/ops/inputs.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/graph/small_graphs.hpp"
+
+namespace emplace::test::inputs_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Inputs, AreTensorsWithoutAProducerAndThoseOfOpsThatStandForThem) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand ids = add(graph, "input_ids", "Parameter", {}, {Shape::unknown_dimension, 8}, DType::i64);
+  const Operand image = add(graph, "image", "Placeholder", {}, {4});
+  add(graph, "sum", "Add", {x, image}, {4});
+  add(graph, "gather", "Gather", {x, ids}, {4});
+  std::vector<std::string> names, shapes;
+  for (const auto& [name, tensor] : inputs_of(graph)) {
+    names.push_back(name);
+    shapes.push_back(tensor->shape.str());
+  }
+  EXPECT_THAT(names, ElementsAre("x", "input_ids", "image"));
+  EXPECT_THAT(shapes, ElementsAre("4", "?x8", "4"));
+}
+
+}  // namespace
+}  // namespace emplace::test::inputs_test
