@@ -147,6 +147,21 @@ std::optional<Shape> joined_shape(const Graph& graph, const GraphOp& op) {
   return result;
 }
 
+// TensorFlow: the elements of a list on top of each other; -1 elements if their number is not known.
+std::optional<Shape> stacked_shape(const Graph& graph, const GraphOp& op) {
+  const Wholes* value = value_of_operand(graph, op, 1);
+  if (value == nullptr || shape_of_operand(graph, op, 1).dims.size() != 1) return std::nullopt;
+  const auto found = op.attributes.find("num_elements");
+  const auto* const count = found == op.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  Shape result = Shape::scalar();
+  result.dims.push_back(count == nullptr || *count < 0 ? Shape::unknown_dimension : *count);
+  for (const std::int64_t size : *value) {
+    if (size < -1 || size > total_limit) return std::nullopt;
+    result.dims.push_back(size);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::optional<Shape> shape_by_value(const Graph& graph, const GraphOp& op) {
@@ -155,6 +170,7 @@ std::optional<Shape> shape_by_value(const Graph& graph, const GraphOp& op) {
   if (type == "Reshape") return reshaped_shape(graph, op);
   if (type == "Transpose") return transposed_shape(graph, op);
   if (type == "Concat") return joined_shape(graph, op);
+  if (type == "TensorListStack") return stacked_shape(graph, op);
   if (type == "Unsqueeze") return unsqueezed_shape(graph, op);
   if (type == "Squeeze") return reduced_shape(graph, op, false);
   if (type == "ReduceMean" || type == "ReduceSum" || type == "ReduceMax" || type == "ReduceMin" || type == "ReduceProd")

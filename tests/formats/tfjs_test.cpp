@@ -108,7 +108,8 @@ class TfjsShards : public ::testing::Test {
         R"({"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape": {"dim": [{"size": "-1"}, {"size": "6"}]}}}},)" +
             constant("target") + "," + constant("order") +
             R"(,{"name": "r", "op": "Reshape", "input": ["x", "target"]},
-            {"name": "t", "op": "Transpose", "input": ["r", "order"]})",
+            {"name": "t", "op": "Transpose", "input": ["r", "order"]},
+            {"name": "s", "op": "TensorListStack", "input": ["x", "target"], "attr": {"num_elements": {"i": "5"}}})",
         R"({"name": "target", "shape": [3], "dtype": "int32"}, {"name": "w", "shape": [2], "dtype": "float32", "quantization": {"dtype": "uint8", "scale": 1, "min": 0}}, {"name": "order", "shape": [3], "dtype": "int32"})");
     std::string listed = text;
     listed.replace(listed.find(R"(["group1-shard1of1"])"), 20, R"(["a.bin", "b.bin"])");
@@ -139,6 +140,12 @@ TEST_F(TfjsShards, GiveTheShapesThatSmallConstantsDetermine) {
     write_shards(first);
     EXPECT_EQ(turned(), "2x4x3") << "cut after " << first;
   }
+}
+
+TEST_F(TfjsShards, GiveTheShapeOfAListThatIsStacked) {
+  write_shards(12);
+  const Graph graph = read_graph(folder_ / "model.json", {.shapes = {}, .batch = 4});
+  EXPECT_EQ(tensor_named(graph, "s:0").shape.str(), "5x?x3x2");
 }
 
 TEST_F(TfjsShards, MayBeMissing) { EXPECT_EQ(turned(), "unknown rank"); }
