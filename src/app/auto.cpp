@@ -17,7 +17,7 @@
 #include "experiment/run/next_commands.hpp"
 #include "report/limits.hpp"
 #include "report/placement_page.hpp"
-#include "simulate/pipeline/pipeline.hpp"
+#include "verdict/infeasible.hpp"
 
 namespace emplace::app {
 
@@ -32,6 +32,26 @@ struct Arguments {
   bool json = false;
 };
 
+// The files that the command writes.
+struct Output {
+  std::string placement;
+  std::string page;  // "": none, because the placement goes to a pipe or a device
+
+  [[nodiscard]] bool is_file() const { return !page.empty(); }
+};
+Output output_of(const Arguments& arguments) {
+  Output output{arguments.output, {}};
+  if (output.placement.empty()) output.placement = source::short_name(arguments.model) + ".placement.json";
+  std::error_code none;
+  if (std::filesystem::exists(output.placement, none) && !std::filesystem::is_regular_file(output.placement, none))
+    return output;
+  output.page = std::filesystem::path(output.placement).replace_extension(".html").string();
+  if (output.page == output.placement)
+    throw InputError("--output", "{} is the name of the report, which is written beside the placement: wanted .json",
+                     quote(output.placement));
+  return output;
+}
+
 source::LoadedProblem load(const Arguments& arguments) {
   if (arguments.machine.empty()) return load_all_and_warn(arguments.model, arguments.graph);
   if (source::is_problem_file(arguments.model) && formats::reader_of(arguments.model) == nullptr)
@@ -40,6 +60,10 @@ source::LoadedProblem load(const Arguments& arguments) {
   source::LoadedProblem loaded = source::load_problem(arguments.model, arguments.machine, arguments.graph.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
   return loaded;
+}
+
+const char* no_single_device(const verdict::References& references) {
+  return references.tried_every_device ? "no single device can run it" : "no single device that was tried can run it";
 }
 
 void print_references(const verdict::References& references) {
@@ -55,37 +79,30 @@ void print_references(const verdict::References& references) {
                            to_seconds(references.single->outcome.makespan) / to_seconds(quick),
                            time(references.single->outcome.makespan));
     else
-      found += "no single device can run it";
+      found += no_single_device(references);
   }
   log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
 }
 
-// Why the placement is not feasible; "" if it is.
-std::string reason_of(const Problem& problem, const Placement& placement, Schedule schedule) {
-  Usage usage;
-  const Outcome outcome = simulate::make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &usage});
-  return outcome.feasible() ? "" : simulate::reason_of(Objective::step, problem, outcome, placement.device, usage);
-}
-
-verdict::Verdict verdict_of(const Arguments& arguments, const std::string& output, const Problem& problem,
-                            const experiment::AutomaticResult& result, Schedule schedule) {
-  return verdict::judge(
-      Objective::step,
-      {.method = result.method,
-       .outcome = result.outcome,
-       .proved_optimal = result.proved_optimal,
-       .reason = reason_of(problem, result.placement, schedule),
-       .why_nothing = result.why_nothing,
-       .split = result.split,
-       .commands = experiment::next_commands(
-           {.source = arguments.machine.empty() ? arguments.model : arguments.model + "@" + arguments.machine,
-            .options = arguments.graph.options(),
-            .constraints = arguments.constraints.constraints,
-            .file = output,
-            .problem = &problem,
-            .placement = &result.placement}),
-       .seconds = result.seconds},
-      result.references);
+verdict::Subject subject_of(const Arguments& arguments, const Output& output, const Problem& problem,
+                            const experiment::AutomaticResult& result, const evaluate::Scoring& scoring) {
+  verdict::Subject subject{
+      .method = result.method,
+      .outcome = result.outcome,
+      .proved_optimal = result.proved_optimal,
+      .why_nothing = result.why_nothing,
+      .split = result.split,
+      .commands = experiment::next_commands(
+          {.source = arguments.machine.empty() ? arguments.model : arguments.model + "@" + arguments.machine,
+           .options = arguments.graph.options(),
+           .constraints = arguments.constraints.constraints,
+           .file = output.is_file() ? output.placement : "",
+           .has_page = output.is_file(),
+           .problem = &problem,
+           .placement = &result.placement}),
+      .seconds = result.seconds};
+  verdict::explain_infeasible(subject, problem, result.placement, scoring);
+  return subject;
 }
 
 // The first limits of the step, and which cost the problem may count too much.
@@ -111,17 +128,17 @@ void print_infeasible(const Problem& problem, const experiment::AutomaticResult&
 
 // Five lines: step time, comparison, bound, what limits the step, what to do next.
 void print_result(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
-                  const std::string& limit, const std::string& output, const std::string& page) {
+                  const std::string& limit, const Output& output) {
   if (!result.outcome.feasible()) {
     print_infeasible(problem, result, verdict);
     return;
   }
-  fmt::print("step time  {} by {}, in {} and {} placements; {}, {}\n",
+  fmt::print("step time  {} by {}, in {} and {} placements; {}{}{}\n",
              human_seconds(to_seconds(result.outcome.makespan)), result.method, human_seconds(result.seconds),
-             result.evaluations, output, page);
+             result.evaluations, output.placement, output.is_file() ? ", " : "", output.page);
   std::vector<std::string> compared = verdict.sentences;
   std::erase(compared, verdict.about_bound);
-  fmt::print("compared   {}\n", compared.empty() ? "no single device can run it" : join(compared, "; "));
+  fmt::print("compared   {}\n", compared.empty() ? no_single_device(result.references) : join(compared, "; "));
   fmt::print("bound      {}{}{}\n", verdict.about_bound, result.why_ended.empty() ? "" : "; ", result.why_ended);
   fmt::print("limit      {}\n", limit);
   fmt::print("next       {}\n", verdict.next);
@@ -129,7 +146,8 @@ void print_result(const Problem& problem, const experiment::AutomaticResult& res
 }
 
 Json json_of(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
-             const std::string& limit, const std::string& reason, const std::string& output, const std::string& page) {
+             const std::string& limit, const verdict::Subject& subject, const Output& output) {
+  const std::string& reason = subject.why_nothing.empty() ? subject.reason : subject.why_nothing;
   Json json;
   json["problem"] = problem.name;
   json["step_s"] = result.outcome.timed() ? Json(to_seconds(result.outcome.makespan)) : Json(nullptr);
@@ -143,8 +161,8 @@ Json json_of(const Problem& problem, const experiment::AutomaticResult& result, 
   json["seconds"] = result.seconds;
   json["limit"] = limit.empty() ? Json(nullptr) : Json(limit);
   json["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
-  json["placement"] = output;
-  json["report"] = page;
+  json["placement"] = output.placement;
+  json["report"] = output.is_file() ? Json(output.page) : Json(nullptr);
   json["learning"] = result.learning.empty() ? Json(nullptr) : Json(result.learning);
   json["ended"] = result.why_ended.empty() ? Json(nullptr) : Json(result.why_ended);
   json["verdict"] = verdict.sentences;
@@ -152,55 +170,64 @@ Json json_of(const Problem& problem, const experiment::AutomaticResult& result, 
   return json;
 }
 
-ExitCode run_auto(const Arguments& arguments, dist::World* world) {
-  if (!(arguments.seconds > 0))
-    throw InputError("--seconds", "a budget must be above zero, found {}", arguments.seconds);
-  const std::string output =
-      arguments.output.empty() ? source::short_name(arguments.model) + ".placement.json" : arguments.output;
-  const std::string page = std::filesystem::path(output).replace_extension(".html").string();
-  for (const std::string& file : {output, page}) refuse_overwriting(file, {arguments.model, arguments.machine});
-  const auto loaded = std::make_shared<source::LoadedProblem>(load(arguments));
-  arguments.constraints.apply(loaded->problem);
-  const Problem& problem = loaded->problem;
-  // Files that cannot be written fail now and not after the search.
-  FileWriter writer(output), page_writer(page);
-
+experiment::AutomaticResult find_placement(const Arguments& arguments, const Output& output,
+                                           const source::LoadedProblem& loaded, const evaluate::Scoring& scoring,
+                                           dist::World* world) {
   Progress progress(true);
   experiment::AutomaticRequest request;
-  request.loaded = loaded.get();
+  request.loaded = &loaded;
+  request.scoring = scoring;
   request.seconds = arguments.seconds;
   request.seed = arguments.seed;
   request.world = world;
-  request.run = output + ".run";
+  request.run = (output.is_file() ? output.placement : source::short_name(arguments.model)) + ".run";
   request.stop = [] { return stop_requested(); };
   request.on_references = print_references;
   request.on_progress = [&](std::string_view phase, std::optional<Ticks> best, double share) {
     progress.update(std::min(share, 0.999),
                     fmt::format("{}  best {}", phase, best ? human_seconds(to_seconds(*best)) : "none"));
   };
-  const experiment::AutomaticResult result = experiment::place_automatically(request);
+  experiment::AutomaticResult result = experiment::place_automatically(request);
   progress.finish();
+  return result;
+}
 
-  writer.write(formats::write_placement_json(problem, result.placement, request.scoring.schedule));
+ExitCode run_auto(const Arguments& arguments, dist::World* world) {
+  if (!(arguments.seconds > 0))
+    throw InputError("--seconds", "a budget must be above zero, found {}", arguments.seconds);
+  const Output output = output_of(arguments);
+  for (const std::string& file : {output.placement, output.page})
+    refuse_overwriting(file, {arguments.model, arguments.machine});
+  const auto loaded = std::make_shared<source::LoadedProblem>(load(arguments));
+  arguments.constraints.apply(loaded->problem);
+  const Problem& problem = loaded->problem;
+  // Files that cannot be written fail now and not after the search.
+  FileWriter writer(output.placement);
+  std::optional<FileWriter> page_writer;
+  if (output.is_file()) page_writer.emplace(output.page);
+
+  const evaluate::Scoring scoring;
+  const experiment::AutomaticResult result = find_placement(arguments, output, *loaded, scoring, world);
+  writer.write(formats::write_placement_json(problem, result.placement, scoring.schedule));
   writer.finish();
-  const Schedule schedule = request.scoring.schedule;
-  const std::string limit = limit_of(arguments, problem, result, schedule);
-  const verdict::Verdict verdict = verdict_of(arguments, output, problem, result, schedule);
-  page_writer.write(report::placement_page({.source = arguments.model,
-                                            .method = result.method,
-                                            .loaded = loaded,
-                                            .placement = result.placement,
-                                            .scoring = request.scoring,
-                                            .bound = result.references.bound,
-                                            .evaluations = std::max<std::uint64_t>(1, result.evaluations)},
-                                           verdict));
-  page_writer.finish();
+  const std::string limit = limit_of(arguments, problem, result, scoring.schedule);
+  const verdict::Subject subject = subject_of(arguments, output, problem, result, scoring);
+  const verdict::Verdict verdict = verdict::judge(scoring.objective, subject, result.references);
+  if (page_writer) {
+    page_writer->write(report::placement_page({.source = arguments.model,
+                                               .method = result.method,
+                                               .loaded = loaded,
+                                               .placement = result.placement,
+                                               .scoring = scoring,
+                                               .bound = result.references.bound,
+                                               .evaluations = std::max<std::uint64_t>(1, result.evaluations)},
+                                              verdict));
+    page_writer->finish();
+  }
   if (arguments.json)
-    print_json(json_of(problem, result, verdict, limit,
-                       result.why_nothing.empty() ? reason_of(problem, result.placement, schedule) : result.why_nothing,
-                       output, page));
+    print_json(json_of(problem, result, verdict, limit, subject, output));
   else
-    print_result(problem, result, verdict, limit, output, page);
+    print_result(problem, result, verdict, limit, output);
   if (stop_requested()) return ExitCode::interrupted;
   return result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/search/placer.hpp"
@@ -31,8 +32,10 @@ std::string ComparedPlacers::missing(const experiment::Recipe& recipe) const {
   add(ended_early, "ended early");
   add(left_out, "left out");
   if (parts.empty()) return {};
-  return fmt::format("the comparisons ended after {} (5 s and a tenth of `seconds`): {}",
-                     human_seconds(*seconds_of_comparisons(recipe)), join(parts, "; "));
+  const std::string ended = stop_requested() ? "were stopped on request"
+                                             : fmt::format("ended after {} (5 s and a tenth of `seconds`)",
+                                                           human_seconds(*seconds_of_comparisons(recipe)));
+  return fmt::format("the comparisons {}: {}", ended, join(parts, "; "));
 }
 
 std::vector<std::string> compared_row(const std::string& name, const PlacementReport& report,
@@ -63,7 +66,8 @@ ComparedPlacers compare_with_placers(const experiment::Training& training, evalu
   request.seed = static_cast<std::uint64_t>(options.seed);
   request.evaluations = std::max<std::uint64_t>(1, report.evaluations);
   request.evaluator = local ? local.get() : &evaluator;
-  request.stop = [&] { return deadline.passed(); };
+  const auto is_over = [&] { return stop_requested() || deadline.passed(); };
+  request.stop = is_over;
   ComparedPlacers compared;
   Progress progress(true);
   std::size_t done = 0;
@@ -71,13 +75,13 @@ ComparedPlacers compare_with_placers(const experiment::Training& training, evalu
     progress.update(static_cast<double>(done) / static_cast<double>(options.compare.size()),
                     fmt::format("comparing with {} ({} of {})", method, done + 1, options.compare.size()));
     ++done;
-    if (deadline.passed()) {
+    if (is_over()) {
       compared.left_out.push_back(method);
       continue;
     }
     try {
       const search::PlacerResult result = search::place_with(method, request, ConfigTable("compare"));
-      if (deadline.passed()) compared.ended_early.push_back(method);
+      if (is_over()) compared.ended_early.push_back(method);
       const evaluate::EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
       table.add(compared_row(method, report, result.placement,
                              simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),

@@ -19,13 +19,14 @@ struct ComparedPlacers {
   std::vector<verdict::Reference> found;           // on simulated times only
   std::vector<std::string> ended_early, left_out;  // for lack of time
 
-  // "the comparisons ended after 7 s (5 s and a tenth of `seconds`): random was ended early; best was left out"; "" if
-  // all had enough time.
+  // "the comparisons ended after 7 s (5 s and a tenth of `seconds`): random was ended early; best was left out", or
+  // "the comparisons were stopped on request: ..."; "" if all had enough time.
   [[nodiscard]] std::string missing(const experiment::Recipe& recipe) const;
 };
 
 // Runs the placers on the report's problem, number `p` of `problems`, with as many evaluations as the training had, and
-// adds a row for each to the table: placement, time, feasible, evaluations. `evaluator` is the training's.
+// adds a row for each to the table: placement, time, feasible, evaluations. `evaluator` is the training's. A requested
+// stop ends them too.
 ComparedPlacers compare_with_placers(const experiment::Training& training, evaluate::Evaluator& evaluator,
                                      const PlacementReport& report, std::size_t p, std::size_t problems,
                                      const search::Deadline& deadline, TextTable& table);

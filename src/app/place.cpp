@@ -14,7 +14,6 @@
 #include "base/progress.hpp"
 #include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/run/next_commands.hpp"
@@ -22,7 +21,8 @@
 #include "experiment/run/trained_policy.hpp"
 #include "search/common/first_placement.hpp"
 #include "simulate/pipeline/pipeline.hpp"
-#include "verdict/verdict.hpp"
+#include "verdict/infeasible.hpp"
+#include "verdict/references.hpp"
 
 namespace emplace::app {
 
@@ -128,28 +128,90 @@ void settle_method(Arguments& arguments) {
   arguments.problem = std::exchange(arguments.method, "");
 }
 
-// The proof that no placement is feasible, by the bounds or by a placer that searched all of them; "" if there is none.
-std::string why_nothing_is_feasible(const Problem& problem, Objective objective, search::PlacerResult& result) {
-  if (result.outcome.feasible()) return {};
+// The proof of a placer that searched all placements and found none feasible, without the note that said so; "" if
+// there is none.
+std::string take_proof(search::PlacerResult& result) {
   constexpr std::string_view proved = "no placement is feasible: ";
-  if (result.note.starts_with(proved)) return std::exchange(result.note, "").substr(proved.size());
-  return search::lower_bounds(problem, objective, 0).infeasible.value_or("");
+  if (result.outcome.feasible() || !result.note.starts_with(proved)) return {};
+  return std::exchange(result.note, "").substr(proved.size());
 }
 
-ExitCode run_place(Arguments arguments, dist::World* world) {
-  set_work_to_save(false);  // until the search begins
-  settle_method(arguments);
-  if (arguments.evaluations && *arguments.evaluations == 0)
-    throw InputError("--evaluations", "a budget must be above zero, found 0");
-  if (arguments.seconds && !(*arguments.seconds > 0))
-    throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
-  refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
+// The placer's own options. InputError for those of the command.
+ConfigTable placer_options(const Arguments& arguments) {
   ConfigTable options("command line");
   experiment::apply_overrides(options, arguments.options);
   for (const char* own : {"seconds", "evaluations", "seed", "schedule", "objective"})
     if (options.contains(own))
       throw InputError("command line", "'{}' is an option of the command, not of the placer: write --{} VALUE", own,
                        own);
+  return options;
+}
+
+void check(const Arguments& arguments) {
+  if (arguments.evaluations && *arguments.evaluations == 0)
+    throw InputError("--evaluations", "a budget must be above zero, found 0");
+  if (arguments.seconds && !(*arguments.seconds > 0))
+    throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
+  refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
+}
+
+// What was placed, how, and what was found.
+struct Placed {
+  const Problem& problem;
+  evaluate::Scoring scoring;
+  search::PlacerResult result;
+  double seconds = 0;  // of search
+};
+
+struct Judged {
+  verdict::References references;
+  search::ResultProof proof;
+  verdict::Subject subject;
+  verdict::Verdict verdict;
+};
+Judged judge(const Arguments& arguments, Placed& placed, search::PlacerRequest request) {
+  const bool in_a_hurry = stop_requested();
+  request.stop = {};  // the references take a moment, and the progress line has ended
+  Judged judged;
+  judged.references =
+      verdict::find_references(request, in_a_hurry ? verdict::QuickTime{.predicted = 0} : verdict::QuickTime());
+  judged.proof = search::proof_of(placed.result, arguments.method, judged.references.bound);
+  judged.references.bound = judged.proof.bound;
+  judged.subject = {.method = arguments.method,
+                    .outcome = placed.result.outcome,
+                    .proved_optimal = judged.proof.optimal,
+                    .why_nothing = take_proof(placed.result),
+                    .commands = experiment::next_commands({.source = arguments.problem,
+                                                           .options = arguments.graph.options(),
+                                                           .constraints = arguments.constraints.constraints,
+                                                           .schedule = placed.scoring.schedule,
+                                                           .objective = placed.scoring.objective,
+                                                           .pipeline = placed.scoring.pipeline,
+                                                           .file = arguments.output,
+                                                           .problem = &placed.problem,
+                                                           .placement = &placed.result.placement}),
+                    .seconds = placed.seconds};
+  verdict::explain_infeasible(judged.subject, placed.problem, placed.result.placement, placed.scoring);
+  judged.verdict = verdict::judge(placed.scoring.objective, judged.subject, judged.references);
+  return judged;
+}
+
+void print_json_result(const Arguments& arguments, const Placed& placed, const Judged& judged) {
+  const search::PlacerResult& result = placed.result;
+  print_json(
+      to_json(PlacementReport{arguments.method, &placed.problem, &result.placement, result.outcome,
+                              placed.scoring.schedule, placed.scoring.objective, result.evaluations, placed.seconds,
+                              judged.proof.bound.ticks, judged.proof.optimal, &judged.references, &judged.verdict}));
+  if (!result.note.empty()) fmt::print(stderr, "{}\n", result.note);
+  if (!judged.subject.why_nothing.empty())
+    fmt::print(stderr, "no placement is feasible: {}\n", judged.subject.why_nothing);
+}
+
+ExitCode run_place(Arguments arguments, dist::World* world) {
+  set_work_to_save(false);  // until the search begins
+  settle_method(arguments);
+  check(arguments);
+  const ConfigTable options = placer_options(arguments);
   std::optional<experiment::TrainedPolicy> trained;
   if (!arguments.policy.empty()) {
     trained = experiment::TrainedPolicy::load(arguments.policy);
@@ -166,9 +228,8 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
     search::refuse_start_where_unused("--start", arguments.method);
     start = read_placement_and_warn(arguments.start, problem, arguments.schedule);
   }
-  const Objective objective = arguments.objective.get();
-  const Schedule schedule = arguments.schedule.get().value_or(start.schedule);
-  const evaluate::Scoring scoring{schedule, objective, arguments.objective.pipeline()};
+  const evaluate::Scoring scoring{arguments.schedule.get().value_or(start.schedule), arguments.objective.get(),
+                                  arguments.objective.pipeline()};
   const experiment::PlacingBackend backend = experiment::make_placing_backend(world, problem, scoring);
   search::PlacerRequest request = experiment::request_for(loaded, scoring, backend);
   request.seed = arguments.seed;
@@ -183,53 +244,27 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   Watch watch(arguments.seconds);
   watch.attach(request);
   set_work_to_save(true);
-  search::PlacerResult result =
-      trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options);
-  const double seconds = watch.elapsed();
+  Placed placed{problem, scoring,
+                trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options)};
+  placed.seconds = watch.elapsed();
   watch.finish();
   if (trained)
     for (const std::string& lack : loaded.lacks) log_warning("{}", lack);
 
-  request.stop = {};  // the references take a moment, and the progress line has ended
-  verdict::References references = verdict::find_references(request, 0);
-  const search::ResultProof proof = search::proof_of(result, arguments.method, references.bound);
-  references.bound = proof.bound;
-  const std::string why_nothing = why_nothing_is_feasible(problem, objective, result);
-  const verdict::Verdict verdict =
-      verdict::judge(objective,
-                     {.method = arguments.method,
-                      .outcome = result.outcome,
-                      .proved_optimal = proof.optimal,
-                      .why_nothing = why_nothing,
-                      .commands = experiment::next_commands({.source = arguments.problem,
-                                                             .options = arguments.graph.options(),
-                                                             .constraints = arguments.constraints.constraints,
-                                                             .schedule = schedule,
-                                                             .objective = objective,
-                                                             .pipeline = arguments.objective.pipeline(),
-                                                             .file = arguments.output,
-                                                             .problem = &problem,
-                                                             .placement = &result.placement}),
-                      .seconds = seconds},
-                     references);
+  const Judged judged = judge(arguments, placed, request);
   if (output) {
-    output->write(formats::write_placement_json(problem, result.placement, schedule));
+    output->write(formats::write_placement_json(problem, placed.result.placement, scoring.schedule));
     output->finish();
   }
-  if (arguments.json) {
-    print_json(
-        to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule, objective,
-                                result.evaluations, seconds, proof.bound.ticks, proof.optimal, &references, &verdict}));
-    if (!result.note.empty()) fmt::print(stderr, "{}\n", result.note);
-    if (!why_nothing.empty()) fmt::print(stderr, "no placement is feasible: {}\n", why_nothing);
-  } else {
-    print_result(arguments, problem, objective, result, verdict);
-  }
+  if (arguments.json)
+    print_json_result(arguments, placed, judged);
+  else
+    print_result(arguments, problem, scoring.objective, placed.result, judged.verdict);
   if (stop_requested()) {
     fmt::print(stderr, "stopped early on request: this is the best so far\n");
     return ExitCode::interrupted;
   }
-  return result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;
+  return placed.result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;
 }
 
 }  // namespace place_command

@@ -23,6 +23,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 namespace emplace::app {
 
@@ -104,6 +105,16 @@ std::string exit_code_text() {
   return join(codes, ", ");
 }
 
+// " (did you mean ...)" for a word that starts with -- and is a key of recipes, which `train` takes without the dashes;
+// "" for others.
+std::string near_recipe_key(std::string key) {
+  key.erase(0, 2);
+  std::ranges::replace(key, '-', '_');
+  for (const OptionInfo& option : list_options<experiment::RecipeOptions>())
+    if (option.name == key) return fmt::format(" (did you mean {}=VALUE, a key of the recipe?)", key);
+  return "";
+}
+
 // A suggestion " (did you mean ...)" for the first argument that starts with -- and is not an option; "" if there is
 // none.
 std::string near_option(const CLI::App& cli, int argc, char** argv) {
@@ -113,7 +124,9 @@ std::string near_option(const CLI::App& cli, int argc, char** argv) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   for (int i = 1; i < argc; ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
-    if (word.starts_with("--") && std::ranges::find(names, word) == names.end()) return did_you_mean(word, names);
+    if (!word.starts_with("--") || std::ranges::find(names, word) != names.end()) continue;
+    const std::string near_key = argv[1] == std::string_view("train") ? near_recipe_key(word) : "";
+    return near_key.empty() ? did_you_mean(word, names) : near_key;
   }
   return "";
 }

@@ -17,6 +17,7 @@
 #include "report/run_page.hpp"
 #include "report/sweep_head.hpp"
 #include "report/sweep_page.hpp"
+#include "verdict/infeasible.hpp"
 
 namespace emplace::app {
 
@@ -50,11 +51,15 @@ constexpr const char* report_help =
 
 enum class Kind { sweep, run };
 
-// `report PROBLEM PLACEMENT`: two files instead of folders.
+// `report PROBLEM PLACEMENT` instead of folders. InputError for a problem without one placement.
 bool is_placement(const std::vector<std::string>& given) {
   std::error_code none;
-  return given.size() == 2 && !std::filesystem::is_directory(given.front(), none) &&
-         std::filesystem::is_regular_file(given.back(), none);
+  const std::string& first = given.front();
+  if (std::filesystem::is_directory(first, none)) return false;
+  if (source::is_graph_at_machine(first) && given.size() != 2)
+    throw InputError("command line", "{} is a problem: wanted one placement after it, found {}", quote(first),
+                     given.size() - 1);
+  return given.size() == 2 && (source::is_problem_file(first) || source::is_graph_at_machine(first));
 }
 
 // The folder's name in a form to which text can be appended (a command on the page uses FOLDER-again): without a slash
@@ -71,9 +76,9 @@ std::string folder_name(const std::string& given) {
 Kind kind_of(const std::string& folder) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error))
-    throw InputError(
-        folder, "{}",
-        error ? why_unreadable(folder, error.value()) : "is a file, wanted the folder of a sweep or of a run");
+    throw InputError(folder, "{}",
+                     error ? why_unreadable(folder, error.value())
+                           : "is a file, wanted the folder of a sweep or of a run, or a PROBLEM and its PLACEMENT");
   if (experiment::is_sweep_folder(folder)) return Kind::sweep;
   if (report::is_run_folder(folder)) return Kind::run;
   throw InputError(folder, "is the folder of neither a sweep nor a run: it has no config.toml of one");
@@ -158,26 +163,24 @@ ExitCode report_placement(const Arguments& arguments) {
   const ScheduledPlacement read = read_placement_and_warn(placement_file, problem, {});
   const evaluate::Scoring scoring{read.schedule, Objective::step};
   const experiment::PlacingBackend backend = experiment::make_placing_backend(nullptr, problem, scoring);
-  constexpr double quick_seconds = 2;
   verdict::References references =
-      verdict::find_references(experiment::request_for(*loaded, scoring, backend), quick_seconds);
+      verdict::find_references(experiment::request_for(*loaded, scoring, backend), {.predicted = 2});
   const search::BoundReport bounds = search::lower_bounds(problem, scoring.objective, arguments.seconds);
   if (!bounds.infeasible && bounds.best().ticks > references.bound.ticks) references.bound = bounds.best();
   const evaluate::EvaluationJob job{0, &read.placement};
-  const Outcome outcome = backend.evaluator->evaluate(std::span(&job, 1)).front();
-  verdict::Commands commands = experiment::next_commands({.source = problem_source,
-                                                          .options = arguments.graph.options(),
-                                                          .schedule = scoring.schedule,
-                                                          .file = placement_file,
-                                                          .problem = &problem,
-                                                          .placement = &read.placement});
-  if (commands.keep.starts_with("emplace report ")) commands.keep = {};  // this command
-  const verdict::Verdict verdict = verdict::judge(scoring.objective,
-                                                  {.method = placement_file,
-                                                   .outcome = outcome,
-                                                   .why_nothing = bounds.infeasible.value_or(""),
-                                                   .commands = std::move(commands)},
-                                                  references);
+  verdict::Subject subject{.method = placement_file,
+                           .was_given = true,
+                           .outcome = backend.evaluator->evaluate(std::span(&job, 1)).front(),
+                           .why_nothing = bounds.infeasible.value_or(""),
+                           .commands = experiment::next_commands({.source = problem_source,
+                                                                  .options = arguments.graph.options(),
+                                                                  .schedule = scoring.schedule,
+                                                                  .file = placement_file,
+                                                                  .has_page = true,
+                                                                  .problem = &problem,
+                                                                  .placement = &read.placement})};
+  verdict::explain_infeasible(subject, problem, read.placement, scoring);
+  const verdict::Verdict verdict = verdict::judge(scoring.objective, subject, references);
   write_file(file, report::placement_page({.source = problem_source,
                                            .method = placement_file,
                                            .file = placement_file,
@@ -229,7 +232,7 @@ Action add_report(CommandLine& cli) {
       .type_name("FILE")
       .not_empty();
   cli.add_option("--seconds", arguments->seconds,
-                 "Budget: seconds to prove the lower bound, which is kept in the run's folder (4 where not given)");
+                 "Budget: seconds to prove the lower bound (4 where not given); a run's folder keeps what was proved");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);

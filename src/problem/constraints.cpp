@@ -19,6 +19,33 @@ bool matches(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
 }
 
+// "PATTERN=DEVICE" or "DEVICE"; names of ops may have "=" in them, names of devices have none.
+struct Demand {
+  std::string pattern, device;
+};
+Demand split_demand(const std::string& demand) {
+  const std::size_t equals = demand.rfind('=');
+  if (equals == std::string::npos) return {"", demand};
+  return {demand.substr(0, equals), demand.substr(equals + 1)};
+}
+
+// The outermost module on the path that the pattern matches; nothing if there is none.
+std::optional<std::string> matching_module(const std::string& pattern, const std::string& module) {
+  for (std::size_t end = module.find('/');; end = module.find('/', end + 1)) {
+    const std::string outer = module.substr(0, end);
+    if (!outer.empty() && matches(pattern, outer)) return outer;
+    if (end == std::string::npos) return std::nullopt;
+  }
+}
+
+std::vector<std::uint32_t> all_matches(const Problem& problem, const std::string& pattern) {
+  std::vector<std::uint32_t> ops;
+  for (std::uint32_t op = 0; op < problem.op_count(); ++op)
+    if (matches(pattern, problem.op_names[op]) || matching_module(pattern, std::string(problem.module[op])))
+      ops.push_back(op);
+  return ops;
+}
+
 class Constrainer {
  public:
   // `matched`, unless null, gets the demands whose pattern matches something; others are then left out.
@@ -65,15 +92,6 @@ class Constrainer {
   }
 
  private:
-  // "PATTERN=DEVICE" or "DEVICE"; names of ops may have "=" in them, names of devices have none.
-  struct Demand {
-    std::string pattern, device;
-  };
-  static Demand split_demand(const std::string& demand) {
-    const std::size_t equals = demand.rfind('=');
-    if (equals == std::string::npos) return {"", demand};
-    return {demand.substr(0, equals), demand.substr(equals + 1)};
-  }
   [[nodiscard]] std::size_t find_device(const Demand& parts, const std::string& demand, const char* what) const {
     std::vector<std::string> names;
     for (std::size_t d = 0; d < problem_.device_count(); ++d) {
@@ -87,28 +105,13 @@ class Constrainer {
   // Whether the demand is for other problems of the task.
   [[nodiscard]] bool is_left_out(const std::string& pattern, const std::string& demand) {
     if (matched_ == nullptr) return false;
-    if (all_matches(pattern).empty()) return true;
+    if (all_matches(problem_, pattern).empty()) return true;
     matched_->insert(demand);
     return false;
   }
 
-  // The outermost module on the path that the pattern matches; nothing if there is none.
-  static std::optional<std::string> matching_module(const std::string& pattern, const std::string& module) {
-    for (std::size_t end = module.find('/');; end = module.find('/', end + 1)) {
-      const std::string outer = module.substr(0, end);
-      if (!outer.empty() && matches(pattern, outer)) return outer;
-      if (end == std::string::npos) return std::nullopt;
-    }
-  }
-  [[nodiscard]] std::vector<std::uint32_t> all_matches(const std::string& pattern) const {
-    std::vector<std::uint32_t> ops;
-    for (std::uint32_t op = 0; op < problem_.op_count(); ++op)
-      if (matches(pattern, problem_.op_names[op]) || matching_module(pattern, std::string(problem_.module[op])))
-        ops.push_back(op);
-    return ops;
-  }
   [[nodiscard]] std::vector<std::uint32_t> ops_of(const std::string& pattern, const std::string& demand) const {
-    std::vector<std::uint32_t> ops = all_matches(pattern);
+    std::vector<std::uint32_t> ops = all_matches(problem_, pattern);
     if (ops.empty())
       throw InputError(place_, "{}: no op or module matches {}{}", quote(demand), quote(pattern),
                        did_you_mean(pattern, problem_.op_names));
@@ -201,6 +204,21 @@ std::string arguments_of(const Constraints& constraints) {
   add("--together", constraints.together);
   if (constraints.max_cuts) words.push_back(fmt::format("--max-cuts {}", *constraints.max_cuts));
   return join(words, " ");
+}
+
+Constraints those_that_match(const Constraints& constraints, const Problem& problem) {
+  const auto keep = [&](const std::vector<std::string>& demands, bool with_device) {
+    std::vector<std::string> kept;
+    for (const std::string& demand : demands) {
+      const std::string pattern = with_device ? split_demand(demand).pattern : demand;
+      if (pattern.empty() || !all_matches(problem, pattern).empty()) kept.push_back(demand);
+    }
+    return kept;
+  };
+  return {.pin = keep(constraints.pin, true),
+          .forbid = keep(constraints.forbid, true),
+          .together = keep(constraints.together, false),
+          .max_cuts = constraints.max_cuts};
 }
 
 void constrain(Problem& problem, const Constraints& constraints, const std::string& place) {

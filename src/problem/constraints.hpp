@@ -37,6 +37,9 @@ std::string arguments_of(const Constraints& constraints);
 // without a device (it names the op).
 void constrain(Problem& problem, const Constraints& constraints, const std::string& place);
 
+// The demands whose pattern matches in this problem, and the limit of cuts.
+Constraints those_that_match(const Constraints& constraints, const Problem& problem);
+
 // The same for several problems of one task: each demand is made of those problems in which its pattern matches, and
 // must match in one of them.
 class TaskConstraints {

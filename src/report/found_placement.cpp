@@ -40,7 +40,9 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   if (found.scoring.schedule != Schedule::fifo && found.placement.order.empty())
     throw InputError(file, "the schedule {} needs an order, and the placement has none",
                      name_of(found.scoring.schedule));
-  found.subject = experiment::subject_of_run(found.recipe, run, problem, found.problem(), &found.placement);
+  found.subject = experiment::subject_of_run(
+      found.recipe,
+      {.run = run, .position = problem, .problem = &found.problem(), .placement = &found.placement, .has_page = true});
 }
 
 // Stores the message of an error in found.missing. The page of a run whose model cannot be loaded any more still has

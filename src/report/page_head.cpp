@@ -2,6 +2,7 @@
 
 #include "emplace/evaluate/evaluator.hpp"
 #include "experiment/run/placing_backend.hpp"
+#include "verdict/infeasible.hpp"
 
 namespace emplace::report {
 
@@ -23,7 +24,7 @@ std::optional<verdict::Reference> best_of_rows(const Json& baselines) {
 verdict::References references_of(const FoundPlacement& found, const Json& baselines, const search::LowerBound& bound) {
   const experiment::PlacingBackend backend = experiment::make_placing_backend(nullptr, found.problem(), found.scoring);
   verdict::References references =
-      verdict::find_references(experiment::request_for(*found.loaded, found.scoring, backend), 0);
+      verdict::find_references(experiment::request_for(*found.loaded, found.scoring, backend), {.predicted = 0});
   references.bound = bound;
   std::optional<verdict::Reference> best = best_of_rows(baselines);
   if (best && (!references.quick || better(best->outcome, references.quick->outcome)))
@@ -40,7 +41,7 @@ verdict::Verdict head_of(const FoundPlacement& found, const Outcome& outcome, co
   subject.measured = evaluate::entry_of({found.recipe.options.evaluator, {}}).measures;
   subject.curve = curve.facts;
   subject.seconds = curve.seconds;
-  if (subject.commands.keep.starts_with("emplace report ")) subject.commands.keep = {};  // makes this page
+  verdict::explain_infeasible(subject, found.problem(), found.placement, found.scoring);
   verdict::Verdict head = verdict::judge(found.scoring.objective, subject, references_of(found, baselines, bound));
   if (subject.measured) {
     head.sentences.clear();

@@ -26,8 +26,8 @@ CurveFacts curve_facts(const Curve& curve) {
   CurveFacts facts;
   const auto& [best, low, median, high] = curve;
   const std::size_t updates = best.size();
-  if (updates < fewest_updates || median.size() != updates || low.size() != updates || high.size() != updates)
-    return facts;
+  facts.too_short = updates < fewest_updates;
+  if (facts.too_short || median.size() != updates || low.size() != updates || high.size() != updates) return facts;
   const double before = best[updates - updates / 5 - 1], at_end = best.back();
   facts.still_falling = std::isfinite(at_end) && (!std::isfinite(before) || at_end < (1 - fell) * before);
   const std::size_t tenth = updates / 10;

@@ -33,7 +33,7 @@ std::string device_with_most_ops(const Problem& problem, const Placement& placem
 
 }  // namespace
 
-References find_references(const search::PlacerRequest& given, double quick_seconds) {
+References find_references(const search::PlacerRequest& given, const QuickTime& time) {
   search::PlacerRequest request = given;
   request.seconds = std::nullopt;
   request.evaluations = std::max<std::uint64_t>(1, most_simulated_ops / given.problem->op_count());
@@ -46,20 +46,24 @@ References find_references(const search::PlacerRequest& given, double quick_seco
     if (reference && (!found.quick || reference->outcome.makespan < found.quick->outcome.makespan))
       found.quick = reference;
   };
+  found.tried_every_device = *request.evaluations >= problem.device_count();
   found.single = reference_by("single", request, found.evaluations);
   if (found.single) found.single_device = device_with_most_ops(problem, found.single->placement);
   if (!problem.expert.empty()) found.expert = reference_by("expert", request, found.evaluations);
   consider(found.single);
   consider(found.expert);
-  if (quick_seconds <= 0) return found;
-  const search::Deadline deadline(quick_seconds);
+  if (time.predicted <= 0) return found;
+  const search::Deadline deadline(time.most);
   request.evaluations = std::nullopt;
+  double predicted = 0;
   for (const std::string& method : search::quick_placers_by_time(problem, request.objective)) {
     if (deadline.passed() || (request.stop && request.stop())) break;
     if (method == "single" || method == "expert") continue;
+    const search::PredictedTime takes = search::predicted_time(method, problem);
+    if (predicted + takes.first > time.predicted) continue;
+    predicted += takes.first;
     request.seconds = std::max(deadline.left(), search::least_seconds);
-    if (search::predicted_time(method, problem).first <= *request.seconds)
-      consider(reference_by(method, request, found.evaluations));
+    consider(reference_by(method, request, found.evaluations));
   }
   return found;
 }

@@ -20,6 +20,7 @@ struct References {
   std::optional<Reference> single;  // the fastest device alone; none if no device can run everything
   std::string single_device;        // its name: the device with most ops of that placement
   std::optional<Reference> expert;  // none if the problem has no expert's placement, or it is not feasible
+  bool tried_every_device = true;   // `single` had enough evaluations for all devices
   // The best feasible placement of the quick placers, `single` and `expert` included; and of others that the caller
   // ran.
   std::optional<Reference> quick;
@@ -27,10 +28,16 @@ struct References {
   std::uint64_t evaluations = 0;  // placements that were simulated to find them
 };
 
+// How long the quick placers besides `single` and `expert` may take.
+struct QuickTime {
+  double predicted = 1;  // seconds, by predicted_time(): so their choice does not depend on the machine
+  double most = 10;      // seconds that they really take
+};
+
 // Runs `single` (at most 4 million ops / ops of the problem devices, those with the least total time first) and
-// `expert`, and then, within `quick_seconds`, the other quick placers, those that take least time first. With 0 seconds
-// the result does not depend on the machine. `request` says the problem, the evaluator and how placements are scored;
-// its budgets are not used. Infeasible placements are left out.
-References find_references(const search::PlacerRequest& request, double quick_seconds);
+// `expert`, and then the other quick placers, those that take least time first, as far as the time allows. `request`
+// says the problem, the evaluator and how placements are scored; its budgets are not used. Infeasible placements are
+// left out.
+References find_references(const search::PlacerRequest& request, const QuickTime& time = {});
 
 }  // namespace emplace::verdict

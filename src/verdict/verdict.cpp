@@ -33,7 +33,8 @@ class Judge {
       say("no placement is feasible: " + s_.why_nothing +
           (s_.reason.empty() ? "" : "; of the one found: " + s_.reason));
     else
-      say("no feasible placement was found" + (s_.reason.empty() ? "" : ": " + s_.reason));
+      say((s_.was_given ? "this placement is not feasible" : "no feasible placement was found") +
+          (s_.reason.empty() ? "" : ": " + s_.reason));
     if (s_.curve) describe_curve();
     verdict_.next = next();
     return std::move(verdict_);
@@ -53,6 +54,18 @@ class Judge {
   [[nodiscard]] bool has_other_placer() const {
     return r_.quick && r_.quick->method != "single" && r_.quick->method != "expert";
   }
+  // The fastest of all that are known, and its method.
+  [[nodiscard]] std::pair<std::string, std::optional<Ticks>> best_known() const {
+    std::pair<std::string, std::optional<Ticks>> best;
+    const auto consider = [&](const std::string& method, const Outcome& outcome) {
+      if (outcome.feasible() && outcome.timed() && (!best.second || outcome.makespan < *best.second))
+        best = {method, outcome.makespan};
+    };
+    consider(s_.method, s_.outcome);
+    for (const auto* reference : {&s_.split, &r_.single, &r_.expert, &r_.quick})
+      if (*reference) consider((*reference)->method, (*reference)->outcome);
+    return best;
+  }
   // The share of the step time that could at most be gained.
   [[nodiscard]] double gap() const {
     return s_.measured || !s_.outcome.feasible() ? 1 : 1 - std::min(1.0, ratio(r_.bound.ticks, time()));
@@ -66,7 +79,8 @@ class Judge {
     verdict_.rows.emplace_back(what_, s_.outcome.timed() ? std::optional(time()) : std::nullopt);
     row(r_.single ? fmt::format("one device ({})", printable(r_.single_device)) : "one device", r_.single);
     if (r_.expert) row("expert", r_.expert);
-    if (has_other_placer()) row(fmt::format("best other placer ({})", r_.quick->method), r_.quick);
+    if (const auto& [method, ticks] = best_known(); ticks)
+      verdict_.rows.emplace_back(fmt::format("best known here ({})", printable(method)), ticks);
     if (!s_.measured && s_.why_nothing.empty())
       verdict_.rows.emplace_back(fmt::format("bound ({})", r_.bound.method), r_.bound.ticks);
   }
@@ -109,6 +123,7 @@ class Judge {
   }
 
   void describe_curve() {
+    if (s_.curve->too_short) say("the training had too few updates to tell whether more time will help");
     if (s_.curve->still_falling) say("the step time was still falling at the end of the training: more time will help");
     if (s_.curve->converged)
       say("the policy has converged, nearly all of its samples are equal: more time will not help");
@@ -121,8 +136,8 @@ class Judge {
     const Commands& commands = s_.commands;
     if (!s_.why_nothing.empty()) return {};
     const bool lost = slower_than(r_.quick);
-    const std::string resume =
-        commands.resume.empty() ? "" : fmt::format("{} seconds={:.0f}", commands.resume, 2 * s_.seconds.value_or(60));
+    const double longer = std::max(1.0, std::ceil(2 * s_.seconds.value_or(60)));
+    const std::string resume = commands.resume.empty() ? "" : fmt::format("{} seconds={:.0f}", commands.resume, longer);
     if (!resume.empty() && s_.curve && s_.curve->still_falling && !lost) return resume;
     if (s_.outcome.feasible() && (is_optimal() || gap() < worth_while)) return commands.keep;
     if (commands.search.empty()) return resume;

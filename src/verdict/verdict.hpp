@@ -16,6 +16,7 @@ struct CurveFacts {
   bool still_falling = false;  // the best step time fell by more than 1 % in the last fifth of the updates
   bool converged = false;      // in the last tenth of the updates nearly all samples had the same step time
   bool never_learned = false;  // the median sample of the last tenth is no faster than that of the first
+  bool too_short = false;      // there are too few updates to tell any of this
 };
 
 // For each update the best step time so far, and the 10th percentile, the median and the 90th percentile of the
@@ -23,7 +24,7 @@ struct CurveFacts {
 struct Curve {
   std::vector<double> best, low, median, high;
 };
-// Fewer than 10 updates give no facts.
+// Fewer than 10 updates are too few.
 CurveFacts curve_facts(const Curve& curve);
 
 // The commands from which the next one is chosen, without the time to give them; "" for those that do not apply.
@@ -37,7 +38,8 @@ struct Commands {
 
 // The result that is judged, and how it was made.
 struct Subject {
-  std::string method;  // a placer, or the policy of a training
+  std::string method;      // a placer, the policy of a training, or the file of a placement that was given
+  bool was_given = false;  // by the user: nothing was searched for
   Outcome outcome;
   bool proved_optimal = false;
   bool measured = false;                // by another evaluator than the simulator: bounds do not hold

@@ -143,6 +143,36 @@ TEST_F(Auto, SaysWhyNothingFits) {
   EXPECT_THAT(json::parse(full({"--json"}))["reason"], HasSubstr("'x' fits in the memory of no device"));
 }
 
+// The search has no time, and every quick placer puts an op on each device, which no cut allows.
+TEST_F(Auto, AlwaysWritesAPlacementAndItsReasonWhereNoFeasibleOneIsFound) {
+  const Finished done =
+      emplace_run({"auto", "zoo:inception-v3?batch=1@i9-flex170", "--pin", "Conv2d_2a/relu=cpu", "--pin", "pool=gpu",
+                   "--max-cuts", "0", "--seconds", "0.0001", "-o", file_, "--json"});
+  ASSERT_EQ(done.exit_code, 3) << done.err;
+  const json result = json::parse(done.out);
+  EXPECT_EQ(result["feasible"], false);
+  EXPECT_THAT(result["reason"], HasSubstr("cross between devices, at most 0 may"));
+  EXPECT_FALSE(json::parse(read_file(file_))["ops"].empty());
+}
+
+TEST_F(Auto, NamesItsFilesApartAndWritesNoReportBesideADevice) {
+  const std::string problem = folder_ / "chain.json";
+  write_file(problem, chain);
+  expect_refused({"auto", problem, "-o", folder_ / "page.html"},
+                 AllOf(HasSubstr("page.html"), HasSubstr("wanted .json")));
+  const Finished done = emplace_run({"auto", problem, "-o", "/dev/null", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(json::parse(done.out)["report"].is_null());
+  EXPECT_FALSE(file_exists("/dev/null.html"));
+}
+
+TEST_F(Auto, ProposesNoReportBecauseItWroteOne) {
+  write_file(folder_ / "chain.json", chain);
+  const json result = result_of({"auto", folder_ / "chain.json"});
+  EXPECT_TRUE(result["next"].is_null()) << result["next"];
+  EXPECT_TRUE(file_exists(result["report"]));
+}
+
 TEST_F(Auto, EndsAsSoonAsThePlacementIsOptimal) {
   write_file(folder_ / "chain.json", chain);
   const json result = result_of({"auto", folder_ / "chain.json", "--seconds", "600"});

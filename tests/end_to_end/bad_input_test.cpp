@@ -241,6 +241,8 @@ TEST_F(BadInput, UnknownKeysNameTheNearestRightOne) {
                  {"'elite_fractoin'", "'elite_fraction'"});
   expect_refused({"train", recipe("problem = \"" + problem + "\"\npolicy = \"pots\"")},
                  {"recipe.toml:2", "'pots'", "'post'"});
+  expect_refused({"train", "post", "problem=" + problem, "ppo.epochs=3"}, {"'ppo'", "'post'", "learner=ppo takes it"});
+  expect_refused({"train", "post", "problem=" + problem, "--max-cuts", "3"}, {"--max-cuts", "max_cuts=VALUE"});
   expect_refused({"place", "gredy", problem}, {"'gredy'", "'greedy'"});
   expect_refused({"place", "single", problem, "colour=blue"}, {"'colour'"});
   expect_refused({"sim", problem, "x"}, {"'sim'", "'simulate'"});

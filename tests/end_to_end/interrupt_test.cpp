@@ -12,6 +12,7 @@
 namespace emplace::test::interrupt_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class Interrupt : public ::testing::Test {
@@ -43,6 +44,21 @@ TEST_F(Interrupt, SignalsInQuickSuccessionCountAsOne) {
   EXPECT_THAT(done.err, HasSubstr("stopped early"));
   EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
   EXPECT_TRUE(file_exists(run_ + "/checkpoint.h5"));
+}
+
+TEST_F(Interrupt, OfTheComparisonsAfterATrainingLeavesTheVerdict) {
+  std::string compare = "compare=[";
+  for (int i = 0; i < 500; ++i) compare += "\"random\",";
+  Process process(command({"train", "post", "problem=" + problem_, "post.samples_per_update=200000",
+                           "post.window=200000", "evaluations=200000", compare + "]", "run=" + run_}));
+  EXPECT_TRUE(comes_true([&] { return file_exists(run_ + "/status") && read_file(run_ + "/status") == "finished\n"; }));
+  process.signal(SIGINT);
+  const Finished done = process.wait(std::chrono::seconds(30));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("\nverdict\n"), HasSubstr("post (learned)")));
+  EXPECT_THAT(done.err, AllOf(HasSubstr("the comparisons were stopped on request: "),
+                              HasSubstr("the training had ended when the stop was requested: all of it is saved"),
+                              ::testing::Not(HasSubstr("before there was anything to save"))));
 }
 
 // The program writes a problem into a pipe that nobody reads.

@@ -78,8 +78,6 @@ TEST_F(NextCommand, OfAutoRunsAsItIsPrinted) {
                          "--problem open.onnx@mine.toml --rename small_one=gpu:1 -o a.placed.onnx"));
   EXPECT_THAT(next_of("emplace auto open.onnx k40x2 --batch 64 --training --optimizer adam --seconds 0.3"),
               HasSubstr("--training --optimizer adam"));
-  EXPECT_EQ(next_of("emplace auto 'two devices.json' --seconds 1 -o b.json"),
-            "emplace report 'two devices.json' b.json");
   EXPECT_THAT(
       next_of("emplace auto '" + zoo + "' k40x2 --seconds 1 -o c.json"),
       StartsWith("emplace place best '" + zoo + "@k40x2' --seconds 60 --start c.json -o c.better.placement.json"));
@@ -107,6 +105,13 @@ TEST_F(NextCommand, OfTrainRunsAsItIsPrinted) {
   EXPECT_THAT(next_of("emplace train post 'problem=" + zoo + "@k40x2' run=c" + few), StartsWith("emplace "));
   EXPECT_THAT(next_of("emplace train post problem=open.onnx@mine.toml batch=64 roofline.training=true run=d" + few),
               StartsWith("emplace "));
+}
+
+TEST_F(NextCommand, OfATrainingOnSeveralProblemsKeepsTheDemandsOnEach) {
+  const std::string next = next_of("emplace train post 'problems=[\"two devices.json\", \"" + zoo +
+                                   "@k40x2\"]' max_cuts=3000 'pin=[\"decoder*=gpu:0\", \"a=gpu:0\"]' updates=1 "
+                                   "compare=[] run=e");
+  EXPECT_THAT(next, HasSubstr("--pin 'decoder*=gpu:0' --max-cuts 3000"));
 }
 
 TEST_F(NextCommand, NeverOverwritesAFileThatIsThere) {

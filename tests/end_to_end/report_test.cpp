@@ -133,6 +133,23 @@ TEST_F(Report, ReplacesNoFileOfTheFolderButAnEarlierPage) {
       EXPECT_EQ(emplace_run({"report", trial, "-o", trial + name, "--seconds", "0.2"}).exit_code, 0) << name;
 }
 
+TEST_F(Report, OfAPlacementNamesTheFileThatIsWrong) {
+  const std::string problem = "zoo:inception-v3?batch=1@i9-flex170";
+  expect_refused({"report", problem, folder_ / "nosuch.json"}, HasSubstr("nosuch.json: cannot be read"));
+  expect_refused({"report", problem, "--batch", "4"}, HasSubstr("wanted one placement after it"));
+}
+
+TEST_F(Report, OfAnInfeasiblePlacementSaysWhyItIsOne) {
+  write_file(folder_ / "p.json",
+             R"({"emplace": "problem/1", "name": "tight", "tensors": [], "channels": [], "routes": [],
+ "devices": [{"name": "a", "memory_bytes": 30}, {"name": "b", "memory_bytes": 30}],
+ "ops": [{"name": "x", "seconds": [1, 1], "resident_bytes": 20}, {"name": "y", "seconds": [1, 1], "resident_bytes": 20}]})");
+  write_file(folder_ / "q.json", R"({"emplace": "placement/1", "ops": {"x": "a", "y": "a"}})");
+  ASSERT_EQ(emplace_run({"report", folder_ / "p.json", folder_ / "q.json", "--seconds", "0.2"}).exit_code, 0);
+  const std::string page = read_file(folder_ / "q.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("this placement is not feasible: "), HasSubstr("10 B")));
+}
+
 TEST_F(Report, WhatIsNeitherASweepNorARunIsRefusedInOneSentence) {
   make_folder(folder_ / "empty");
   expect_refused({"report", folder_ / "empty"}, AllOf(HasSubstr("empty"), HasSubstr("neither a sweep nor a run")));

@@ -1,9 +1,11 @@
 // The sentences of verdicts on placements of chain-5, where one device takes 24 ms and the other 28 ms.
 #include "verdict/verdict.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/problem/tiny.hpp"
@@ -24,7 +26,7 @@ struct Trial {
     evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
     request.problem = &problem;
     request.evaluator = evaluator.get();
-    references = find_references(request, 10);
+    references = find_references(request);
   }
   [[nodiscard]] Subject subject(Ticks time) const {
     Subject subject{.method = "post",
@@ -78,6 +80,13 @@ TEST(References, HaveNoDeviceIfItsMemoryIsTooSmall) {
   EXPECT_FALSE(trial.references.single);
   ASSERT_TRUE(trial.references.quick);
   EXPECT_EQ(trial.references.quick->outcome, (Outcome{.makespan = 1 * ms}));
+}
+
+TEST(References, HaveNoQuickPlacersWithoutTimeAndSayWhetherEveryDeviceWasTried) {
+  const Trial trial;
+  const References references = find_references(trial.request, {.predicted = 0});
+  EXPECT_EQ(references.quick->method, "single");
+  EXPECT_TRUE(references.tried_every_device);
 }
 
 TEST(Verdict, NamesTheConstraintsInTheCommandThatMayFindABetterOne) {
@@ -167,6 +176,41 @@ TEST(Verdict, SaysThatATrainingWasStillFallingAndContinuesIt) {
   EXPECT_EQ(verdict.next, "emplace train --resume runs/post seconds=120");
 }
 
+TEST(Verdict, ContinuesTheShortestTrainingForASecondAtLeast) {
+  const Trial trial;
+  Subject subject = trial.subject(trial.references.quick->outcome.makespan);
+  subject.commands.resume = "emplace train --resume runs/post";
+  subject.curve = CurveFacts{.still_falling = true};
+  for (const auto& [took, next] : {std::pair(0.01, 1), {0.5, 1}, {0.7, 2}, {10.2, 21}}) {
+    subject.seconds = took;
+    EXPECT_EQ(trial.verdict(subject).next, fmt::format("emplace train --resume runs/post seconds={}", next));
+  }
+}
+
+TEST(Verdict, SaysThatATrainingWasTooShortToTellWhetherMoreTimeWillHelp) {
+  const Trial trial;
+  Subject subject = trial.subject(24 * ms);
+  subject.curve = CurveFacts{.too_short = true};
+  EXPECT_THAT(trial.verdict(subject).sentences, Contains(HasSubstr("too few updates to tell")));
+}
+
+TEST(Verdict, HasTheBestThatIsKnownInARowWhicheverMethodFoundIt) {
+  Trial trial;
+  const auto best = [&](Ticks time) {
+    const Verdict verdict = trial.verdict(trial.subject(time));
+    const auto row =
+        std::ranges::find_if(verdict.rows, [](const auto& each) { return each.first.starts_with("best"); });
+    return row == verdict.rows.end() ? std::pair(std::string(), std::optional<Ticks>()) : *row;
+  };
+  EXPECT_THAT(best(1 * ms), Pair("best known here (post)", 1 * ms));
+  trial.references.quick = trial.references.single;
+  EXPECT_THAT(best(309 * ms), Pair("best known here (single)", 24 * ms));
+  trial.references.expert = Reference{"expert", {}, Outcome{.makespan = 20 * ms}};
+  EXPECT_THAT(best(309 * ms), Pair("best known here (expert)", 20 * ms));
+  trial.references.quick = Reference{"heft", {}, Outcome{.makespan = 19 * ms}};
+  EXPECT_THAT(best(309 * ms), Pair("best known here (heft)", 19 * ms));
+}
+
 TEST(Verdict, SaysThatMoreTimeWillNotHelpAPolicyThatHasConverged) {
   const Trial trial;
   Subject subject = trial.subject(24 * ms);
@@ -183,6 +227,9 @@ TEST(Verdict, SaysWhatIsInfeasibleAndGivesMeasuredTimesNoBound) {
   infeasible.reason = "gpu:0 has 20 B too much";
   EXPECT_THAT(trial.verdict(infeasible).sentences,
               ElementsAre("no feasible placement was found: gpu:0 has 20 B too much"));
+  infeasible.was_given = true;
+  EXPECT_THAT(trial.verdict(infeasible).sentences,
+              ElementsAre("this placement is not feasible: gpu:0 has 20 B too much"));
   Subject measured = trial.subject(30 * ms);
   measured.measured = true;
   for (const std::string& sentence : trial.verdict(measured).sentences)
@@ -221,8 +268,9 @@ TEST(CurveFacts, AreNotConvergedWhereTheSlowerSamplesStillDiffer) {
 TEST(CurveFacts, AreNoneForAFewUpdatesAndForTrainingsWithoutFeasibleSamples) {
   const std::vector<double> few(5, 1.0), none(100, std::nan(""));
   EXPECT_FALSE(curve_facts({few, few, few, few}).converged);
+  EXPECT_TRUE(curve_facts({few, few, few, few}).too_short);
   const CurveFacts facts = curve_facts({none, none, none, none});
-  EXPECT_FALSE(facts.still_falling || facts.converged || facts.never_learned);
+  EXPECT_FALSE(facts.still_falling || facts.converged || facts.never_learned || facts.too_short);
 }
 
 }  // namespace

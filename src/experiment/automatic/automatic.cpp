@@ -57,14 +57,16 @@ class Automatic {
   [[nodiscard]] double seconds_until(double share) const {
     return std::max(search::least_seconds, share * r_.seconds - deadline_.elapsed());
   }
+  [[nodiscard]] static bool has_time(const Outcome& outcome) { return outcome.feasible() && outcome.timed(); }
+  [[nodiscard]] bool has_time() const { return !result_.method.empty() && has_time(result_.outcome); }
   [[nodiscard]] double gap() const {
-    if (!result_.outcome.feasible() || !result_.outcome.timed()) return 1;
+    if (!has_time()) return 1;
     return 1 - static_cast<double>(result_.references.bound.ticks) / static_cast<double>(result_.outcome.makespan);
   }
   [[nodiscard]] bool is_good_enough() const { return result_.proved_optimal || gap() < small_gap; }
   // Also true once the time is up.
   bool is_done() {
-    if (result_.outcome.feasible() && gap() <= 0) result_.proved_optimal = true;
+    if (gap() <= 0) result_.proved_optimal = true;
     return !result_.why_nothing.empty() || is_good_enough() || deadline_.passed();
   }
   [[nodiscard]] std::string why_ended() const {
@@ -77,8 +79,7 @@ class Automatic {
   }
   void say(std::string_view phase) const {
     if (!r_.on_progress) return;
-    const bool any = result_.outcome.feasible() && result_.outcome.timed();
-    r_.on_progress(phase, any ? std::optional(result_.outcome.makespan) : std::nullopt,
+    r_.on_progress(phase, has_time() ? std::optional(result_.outcome.makespan) : std::nullopt,
                    std::min(1.0, deadline_.elapsed() / r_.seconds));
   }
   void offer(const std::string& method, Placement placement, const Outcome& outcome) {
@@ -91,14 +92,21 @@ class Automatic {
   void look_up_references() {
     say("quick placers");
     const search::PlacerRequest request = placer_request();
-    result_.references = verdict::find_references(request, std::min(most_quick_seconds / 2, quick_share * r_.seconds));
+    const double quick = std::min(most_quick_seconds / 2, quick_share * r_.seconds);
+    result_.references = verdict::find_references(request, {.predicted = quick, .most = quick});
     result_.evaluations = result_.references.evaluations;
     for (const auto* reference : {&result_.references.quick, &result_.references.single})
       if (*reference) offer((*reference)->method, (*reference)->placement, (*reference)->outcome);
     if (r_.on_references) r_.on_references(result_.references);
     if (!result_.method.empty()) return;
     result_.why_nothing = search::lower_bounds(problem_, r_.scoring.objective, 0).infeasible.value_or("");
-    if (!result_.why_nothing.empty()) search("best", r_.seed, quick_share);  // the least wrong placement
+    search("best", r_.seed, quick_share);  // at least a placement that is not feasible, even without time
+  }
+
+  void note_if_better(const Outcome& outcome, Ticks& best) {
+    if (!has_time(outcome) || outcome.makespan >= best) return;
+    best = outcome.makespan;
+    improved_ = deadline_.elapsed();
   }
 
   // Runs the placer from the best placement so far until `share` of the time has passed. Before the whole time has
@@ -108,14 +116,11 @@ class Automatic {
     request.seed = seed;
     request.seconds = seconds_until(share);
     const Placement start = result_.placement;
-    if (!result_.method.empty()) request.start = &start;
-    Ticks best = result_.outcome.feasible() ? result_.outcome.makespan : total_limit;
+    if (has_time()) request.start = &start;
+    Ticks best = has_time() ? result_.outcome.makespan : total_limit;
     improved_ = std::max(improved_, share < 1 ? deadline_.elapsed() : 0);
     request.on_progress = [&](const search::PlacerProgress& news) {
-      if (news.best.feasible() && news.best.timed() && news.best.makespan < best) {
-        best = news.best.makespan;
-        improved_ = deadline_.elapsed();
-      }
+      note_if_better(news.best, best);
       if (r_.on_progress)
         r_.on_progress(news.method, best == total_limit ? std::nullopt : std::optional(best),
                        std::min(1.0, deadline_.elapsed() / r_.seconds));
@@ -124,6 +129,7 @@ class Automatic {
       return (share < 1 && deadline_.elapsed() - improved_ > plateau_share * r_.seconds) || (r_.stop && r_.stop());
     };
     search::PlacerResult found = search::place_with(method, request, ConfigTable("auto"));
+    note_if_better(found.outcome, best);
     result_.evaluations += found.evaluations;
     if (found.lower_bound > result_.references.bound.ticks) result_.references.bound = {found.lower_bound, method};
     const std::string by = found.steps.empty() ? method : winner_of(found, method);
@@ -171,42 +177,59 @@ class Automatic {
     result_.learning = choice.why;
     if (choice.recipe.empty()) return;
     say("training");
+    const Recipe recipe = recipe_of_training(choice.recipe);
+    std::optional<Training> training;
+    try {
+      training.emplace(recipe);
+    } catch (const EnvironmentError& error) {
+      result_.learning = fmt::format("no training: {}", error.what());
+      return;
+    }
     result_.recipe = choice.recipe;
+    const RunFolder folder = RunFolder::create(r_.run, training->recipe().resolved());
+    const TrainingBackend backend = make_training_backend(r_.world, *training, folder);
+    training->run(folder, {.evaluator = *backend.evaluator,
+                           .learner_workers = backend.learner_workers.get(),
+                           .show_progress = false,
+                           .stop = [&] {
+                             say("training");
+                             return deadline_.passed();
+                           }});
+    result_.evaluations += training->evaluations();
+    take(training->best().front(), training->recipe().options.policy);
+  }
+
+  // The recipe with this problem, in a file with all constraints but max_cuts, and with the best placement so far.
+  [[nodiscard]] Recipe recipe_of_training(const std::string& name) const {
     const std::string file = r_.run + ".problem.json";
     write_file(file, formats::write_problem_json(problem_));
-    ConfigTable recipe = read_recipe(choice.recipe, "auto");
+    ConfigTable recipe = read_recipe(name, "auto");
     apply_values(recipe, {{"problem", {file, "auto"}},
                           {"run", {r_.run, "auto"}},
                           {"seed", {static_cast<std::int64_t>(r_.seed), "auto"}},
                           {"stop_at_bound", {true, "auto"}},
                           {"seconds", {seconds_until(training_share), "auto"}}});
-    if (!result_.method.empty()) {
+    if (has_time()) {
       const std::string start = r_.run + ".start.json";
       write_file(start, formats::write_placement_json(problem_, result_.placement, r_.scoring.schedule));
       apply_values(recipe, {{"start", {start, "auto"}}});
     }
-    // The file has all other constraints.
     if (problem_.max_cuts != no_cut_limit)
       apply_values(recipe, {{"max_cuts", {std::int64_t{problem_.max_cuts}, "auto"}}});
-    Training training(make_recipe(recipe));
-    const RunFolder folder = RunFolder::create(training.recipe().options.run, training.recipe().resolved());
-    const TrainingBackend backend = make_training_backend(r_.world, training, folder);
-    training.run(folder, {.evaluator = *backend.evaluator,
-                          .learner_workers = backend.learner_workers.get(),
-                          .show_progress = false,
-                          .stop = [&] {
-                            say("training");
-                            return deadline_.passed();
-                          }});
-    result_.evaluations += training.evaluations();
-    const learn::Best& best = training.best().front();
-    if (!best.any) return;
-    const Ticks before = result_.outcome.makespan;
-    if (better(best.outcome, result_.outcome)) improved_ = deadline_.elapsed();
-    offer(training.recipe().options.policy, best.placement, best.outcome);
-    result_.learning += fmt::format(
-        "; it found {}, {}", human_seconds(to_seconds(best.outcome.makespan)),
-        result_.outcome.makespan < before ? "which is better than the search" : "no better than the search");
+    return make_recipe(recipe);
+  }
+
+  // What a training found.
+  void take(const learn::Best& best, const std::string& policy) {
+    if (!best.any || !has_time(best.outcome)) {
+      result_.learning += "; it found no feasible placement";
+      return;
+    }
+    const bool is_better = !has_time() || better(best.outcome, result_.outcome);
+    if (is_better) improved_ = deadline_.elapsed();
+    offer(policy, best.placement, best.outcome);
+    result_.learning += fmt::format("; it found {}, {}", human_seconds(to_seconds(best.outcome.makespan)),
+                                    is_better ? "which is better than the search" : "no better than the search");
   }
 
   const AutomaticRequest& r_;
@@ -225,6 +248,8 @@ LearningChoice choose_learning(const Problem& problem, const evaluate::Scoring& 
   if (problem.device_count() < 2) return {"", "no training: there is one device"};
   if (scoring.objective != Objective::step || scoring.schedule != Schedule::fifo)
     return {"", "no training: the recipes are for step times under fifo"};
+  if (problem.given_transfer_times || !problem.backward.empty())
+    return {"", "no training: it has no file format for the problem's own transfer times or backward ops"};
   if (gap < least_gap)
     return {"", fmt::format("no training: at most {:.1f} % could be gained, which search does as well", 100 * gap)};
   if (problem.op_count() < fewest_ops)
@@ -234,7 +259,8 @@ LearningChoice choose_learning(const Problem& problem, const evaluate::Scoring& 
   if (seconds < least_time)
     return {"", fmt::format("no training: it needs {:.0f} s at least, and {:.1f} s are left for one", least_time,
                             std::floor(10 * seconds) / 10)};
-  return {"gdp-tuned", fmt::format("a training with gdp-tuned, because up to {:.0f} % could be gained", 100 * gap)};
+  return {recommended_recipe,
+          fmt::format("a training with {}, because up to {:.0f} % could be gained", recommended_recipe, 100 * gap)};
 }
 
 AutomaticResult place_automatically(const AutomaticRequest& request) {

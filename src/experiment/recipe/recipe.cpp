@@ -59,109 +59,7 @@ std::set<std::string> methods_of(const ConfigTable& table) {
   return methods;
 }
 
-std::vector<std::string> schedule_choices() { return {"fifo", "priority", "in-order"}; }
-
 }  // namespace
-
-void describe(RecipeOptions& o, OptionVisitor& visit) {
-  visit("problem", o.problem, {.help = "Problem to place: a problem JSON or GRAPH@MACHINE.", .affects = Affects::task});
-  visit("graph", o.graph, {.help = "Model file or zoo:NAME?key=value; goes with machine.", .affects = Affects::task});
-  visit("machine", o.machine,
-        {.help = "Name of a machine preset or a machine TOML file; goes with graph.", .affects = Affects::task});
-  visit("problems", o.problems, {.help = "Several problems that one policy is trained on.", .affects = Affects::task});
-  visit("shape", o.shape,
-        {.help = "Sizes of graph inputs that the model leaves open, as \"input=1x3x224x224\".",
-         .affects = Affects::task});
-  visit("batch", o.batch,
-        {.min = 1, .help = "Size of the unknown first dimension of the model's inputs.", .affects = Affects::task});
-  visit("pin", o.pin,
-        {.help = "Ops or modules that must run on a device, as \"encoder/*=gpu:0\".", .affects = Affects::task});
-  visit("forbid", o.forbid,
-        {.help = "Devices that no op may use, or the ops that may not use them, as \"decoder/*=gpu:1\".",
-         .affects = Affects::task});
-  visit("together", o.together,
-        {.help = "Modules whose ops must share a device, as \"encoder/layer.*\".", .affects = Affects::task});
-  visit("max_cuts", o.max_cuts,
-        {.min = 0,
-         .unit = "tensors",
-         .help = "Largest number of tensors that may be sent between devices; no limit by default.",
-         .affects = Affects::task});
-  visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
-  visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
-  visit("evaluator", o.evaluator,
-        {.help = "How the time of a placement is found; see `emplace list evaluators`.", .affects = Affects::task});
-  visit(
-      "cache", o.cache,
-      {.choices = {"measured", "all", "none"},
-       .help = "Which evaluations the run folder keeps (file evaluations), so that an equal placement is not evaluated "
-               "again: those of an evaluator that measures, all, or none.",
-       .affects = Affects::speed});
-  visit("grouping", o.grouping, {.choices = grouping_names(), .help = "Which ops are placed together as one unit."});
-  visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
-  visit("group_share", o.group_share,
-        {.min = 0,
-         .max = 1,
-         .above_min = true,
-         .help = "The groupings colocrl and colocrl-group join no units to one with more than this share of the total "
-                 "work."});
-  visit("schedule", o.schedule,
-        {.choices = schedule_choices(), .help = "In which order a device runs ready ops.", .affects = Affects::task});
-  visit("objective", o.objective,
-        {.choices = {"step", "pipeline"},
-         .help = "What is minimised: the time of one step, or the load of the busiest device for a stream of samples.",
-         .affects = Affects::task});
-  visit("seed", o.seed, {.min = 0, .help = "Seed of every random stream."});
-  visit("updates", o.updates, {.min = 1, .help = "Budget: updates of the policy.", .affects = Affects::budget});
-  visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated.", .affects = Affects::budget});
-  visit("seconds", o.seconds,
-        {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training.", .affects = Affects::budget});
-  visit("patience", o.patience,
-        {.min = 1,
-         .unit = "updates",
-         .help = "The training ends if no problem's best placement has become better for so many updates.",
-         .affects = Affects::budget});
-  visit("stop_at_bound", o.stop_at_bound,
-        {.help = "The training ends if the best placement of each problem is as fast as the lower bound.",
-         .affects = Affects::budget});
-  visit("run", o.run, {.help = "Run folder; runs/NAME of the recipe by default.", .affects = Affects::place});
-  visit("init", o.init, {.help = "Run folder whose policy's parameters this run starts from."});
-  visit("start", o.start,
-        {.help = "Placement JSON of the problem: the best placement so far at the beginning, so that the result is no "
-                 "worse; it counts as one evaluation."});
-  visit("op_types", o.op_types,
-        {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
-  visit("checkpoint_every", o.checkpoint_every,
-        {.min = 1, .unit = "updates", .help = "Updates between checkpoints.", .affects = Affects::speed});
-  visit("threads", o.threads,
-        {.min = 1,
-         .max = 256,
-         .help = "Threads of rank 0 for the policy's network; the results do not depend on their number.",
-         .affects = Affects::speed});
-  visit("greedy_every", o.greedy_every,
-        {.min = 1, .unit = "updates", .help = "Updates between evaluations of the policy's likeliest placement."});
-  visit("problems_per_update", o.problems_per_update,
-        {.min = 1, .help = "Number of problems in one update, drawn with the seed; all of them by default."});
-  visit("hold_problems", o.hold_problems,
-        {.min = 1, .unit = "updates", .help = "Number of updates until problems_per_update problems are drawn again."});
-  visit(
-      "held_out", o.held_out,
-      {.help = "Problems that are never trained on: metrics.csv has the step time of the policy's likeliest placement "
-               "of each (held_out_step_time, with .0, .1, ... if there are several).",
-       .affects = Affects::task});
-  visit("held_out_every", o.held_out_every,
-        {.min = 1,
-         .unit = "updates",
-         .help = "Updates between placements of the held-out problems, which count as evaluations."});
-  visit(
-      "workers", o.workers,
-      {.choices = {"simulate", "simulate+learn"},
-       .help = "What ranks other than 0 do: evaluate placements, or also draw them and compute parts of gradients; the "
-               "results do not depend on it.",
-       .affects = Affects::speed});
-  visit("compare", o.compare,
-        {.help = "Placers whose step times are shown beside the learned one in the final table.",
-         .affects = Affects::speed});
-}
 
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides) {
   std::vector<std::pair<std::string, ConfigValue>> values;
@@ -197,54 +95,73 @@ void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigV
   for (auto& [key, value] : values) table.set_path(key, std::move(value));
 }
 
-Recipe make_recipe(const ConfigTable& table) {
-  Recipe recipe;
-  recipe.place = table.place();
-  OptionReader reader(table);
-  describe(recipe.options, reader);
-  const RecipeOptions& o = recipe.options;
+namespace {
 
-  const auto& policy = find_entry(policy::policies(), o.policy, "policy", table.place_of("policy"));
-  const auto& learner = find_entry(learn::learners(), o.learner, "learner", table.place_of("learner"));
-  const auto& evaluator = find_entry(evaluate::evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"));
-  std::vector<std::string> known = reader.names();
-  known.insert(known.end(), {"about", "roofline", o.policy, o.learner, o.evaluator});
-  (void)read_options<RecipeAbout>(table.table("about"));
+// The entries of the registries that a recipe names.
+struct Methods {
+  const policy::PolicyEntry& policy;
+  const learn::LearnerEntry& learner;
+  const evaluate::EvaluatorEntry& evaluator;
+};
+
+// A table of options for a method that the recipe does not use.
+void refuse_other_methods(const ConfigTable& table, const RecipeOptions& o) {
+  const auto refuse = [&](const char* key, const std::string& used, const auto& entries) {
+    for (const auto& entry : entries)
+      if (entry.name != o.policy && entry.name != o.learner && entry.name != o.evaluator && table.contains(entry.name))
+        throw InputError(table.place_of(entry.name), "options of {}, but the recipe's {} is {} ({}={} takes it)",
+                         quote(entry.name), key, quote(used), key, entry.name);
+  };
+  refuse("learner", o.learner, learn::learners());
+  refuse("policy", o.policy, policy::policies());
+  refuse("evaluator", o.evaluator, evaluate::evaluators());
+}
+
+// Fills the recipe's options of its methods. Resolves each once, so that a wrong value is reported before anything is
+// loaded.
+void read_method_options(Recipe& recipe, const ConfigTable& table, const Methods& methods) {
+  const RecipeOptions& o = recipe.options;
   const ConfigTable& policy_table = table.table(o.policy);
   const ConfigTable& learner_table = table.table(o.learner);
   const ConfigTable& evaluator_table = table.table(o.evaluator);
-  const ConfigTable& roofline_table = table.table("roofline");
-  table.refuse_unread(known);
   // The policy and the learner of one system may share a name and so a table ([post]): each gets the keys it lists.
-  std::vector<OptionInfo> policy_keys = policy.options();
-  std::vector<OptionInfo> learner_keys = learner.options();
+  std::vector<OptionInfo> policy_keys = methods.policy.options();
+  std::vector<OptionInfo> learner_keys = methods.learner.options();
   recipe.policy_options = keys_of(policy_table, policy_keys);
   recipe.learner_options = keys_of(learner_table, learner_keys);
   if (o.policy == o.learner) policy_keys.insert(policy_keys.end(), learner_keys.begin(), learner_keys.end());
   refuse_unknown_keys(policy_table, policy_keys);
   if (o.policy != o.learner) refuse_unknown_keys(learner_table, learner_keys);
-  refuse_unknown_keys(evaluator_table, evaluator.options());
+  refuse_unknown_keys(evaluator_table, methods.evaluator.options());
   recipe.evaluator_options = evaluator_table;
-  // Resolved once here, so that a wrong value is reported before anything is loaded.
-  (void)policy.resolve(recipe.policy_options);
-  (void)learner.resolve(recipe.learner_options);
-  (void)evaluator.resolve(recipe.evaluator_options);
-  if (policy.unfit)
-    if (const std::string reason = policy.unfit(recipe.policy_options, o.learner, recipe.learner_options);
+  (void)methods.policy.resolve(recipe.policy_options);
+  (void)methods.learner.resolve(recipe.learner_options);
+  (void)methods.evaluator.resolve(recipe.evaluator_options);
+}
+
+void check_methods(const Recipe& recipe, const ConfigTable& table, const Methods& methods) {
+  const RecipeOptions& o = recipe.options;
+  if (methods.policy.unfit)
+    if (const std::string reason = methods.policy.unfit(recipe.policy_options, o.learner, recipe.learner_options);
         !reason.empty())
       throw InputError(table.place_of(o.policy), "policy {}: {}", quote(o.policy), reason);
-  recipe.source.of_recipe = true;
-  recipe.source.roofline = read_options<cost::RooflineOptions>(roofline_table);
-  recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
-  if (o.batch > 0) recipe.source.read.batch = o.batch;
-
-  if (o.workers == "simulate+learn" && (evaluator.measures || o.cache == "all"))
+  const bool measures = methods.evaluator.measures;
+  if (o.workers == "simulate+learn" && (measures || o.cache == "all"))
     throw InputError(
-        table.place_of(evaluator.measures ? "evaluator" : "cache"),
+        table.place_of(measures ? "evaluator" : "cache"),
         "with workers = 'simulate+learn' the workers evaluate placements and do not keep the outcomes: {} goes "
         "with workers = 'simulate'",
-        evaluator.measures ? "an evaluator that measures" : "cache = 'all'");
+        measures ? "an evaluator that measures" : "cache = 'all'");
+  if (o.stop_at_bound && measures)
+    throw InputError(table.place_of("stop_at_bound"), "stop_at_bound: measured times have no lower bound");
+  if (!std::ranges::is_sorted(o.op_types) || std::ranges::adjacent_find(o.op_types) != o.op_types.end())
+    throw InputError(table.place_of("op_types"), "op_types must be sorted, each once");
+  for (const std::string& method : o.compare)
+    if (!method.starts_with("device:")) find_entry(search::placers(), method, "placer", table.place_of("compare"));
+}
 
+// That there is one thing to place.
+void check_sources(const RecipeOptions& o, const ConfigTable& table) {
   const int kinds = !o.problem.empty() + !o.problems.empty() + (!o.graph.empty() || !o.machine.empty());
   if (kinds == 0)
     throw InputError(table.place(), "nothing to place: give `problem`, `problems`, or `graph` and `machine`");
@@ -254,15 +171,17 @@ Recipe make_recipe(const ConfigTable& table) {
   if (o.graph.empty() != o.machine.empty())
     throw InputError(table.place(), "`{}` needs `{}` beside it", o.graph.empty() ? "machine" : "graph",
                      o.graph.empty() ? "graph" : "machine");
-  const std::size_t count = recipe.sources().size();
+}
+
+// Keys that several problems have, or that only one has.
+void check_number_of_problems(const RecipeOptions& o, std::size_t count, const policy::PolicyEntry& policy,
+                              const ConfigTable& table) {
   if (o.problems_per_update > static_cast<std::int64_t>(count))
     throw InputError(table.place_of("problems_per_update"),
                      "problems_per_update is {}, but the training has {} problem{}", o.problems_per_update, count,
                      count == 1 ? "" : "s");
   if (!o.start.empty() && count > 1)
     throw InputError(table.place_of("start"), "start is a placement of one problem, but the training has {}", count);
-  if (o.stop_at_bound && evaluator.measures)
-    throw InputError(table.place_of("stop_at_bound"), "stop_at_bound: measured times have no lower bound");
   if (o.hold_problems > 1 && o.problems_per_update == 0)
     throw InputError(table.place_of("hold_problems"),
                      "hold_problems is {}, but without problems_per_update every update uses all problems",
@@ -275,10 +194,32 @@ Recipe make_recipe(const ConfigTable& table) {
     throw InputError(table.place_of("held_out"),
                      "policy {} has parameters of its own for each problem, and none for one that is held out",
                      quote(o.policy));
-  if (!std::ranges::is_sorted(o.op_types) || std::ranges::adjacent_find(o.op_types) != o.op_types.end())
-    throw InputError(table.place_of("op_types"), "op_types must be sorted, each once");
-  for (const std::string& method : o.compare)
-    if (!method.starts_with("device:")) find_entry(search::placers(), method, "placer", table.place_of("compare"));
+}
+
+}  // namespace
+
+Recipe make_recipe(const ConfigTable& table) {
+  Recipe recipe;
+  recipe.place = table.place();
+  OptionReader reader(table);
+  describe(recipe.options, reader);
+  const RecipeOptions& o = recipe.options;
+  const Methods methods{find_entry(policy::policies(), o.policy, "policy", table.place_of("policy")),
+                        find_entry(learn::learners(), o.learner, "learner", table.place_of("learner")),
+                        find_entry(evaluate::evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"))};
+  std::vector<std::string> known = reader.names();
+  known.insert(known.end(), {"about", "roofline", o.policy, o.learner, o.evaluator});
+  (void)read_options<RecipeAbout>(table.table("about"));
+  recipe.source.of_recipe = true;
+  recipe.source.roofline = read_options<cost::RooflineOptions>(table.table("roofline"));
+  recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
+  if (o.batch > 0) recipe.source.read.batch = o.batch;
+  refuse_other_methods(table, o);
+  read_method_options(recipe, table, methods);
+  table.refuse_unread(known);
+  check_sources(o, table);
+  check_methods(recipe, table, methods);
+  check_number_of_problems(o, recipe.sources().size(), methods.policy, table);
   return recipe;
 }
 

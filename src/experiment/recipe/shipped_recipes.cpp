@@ -37,12 +37,6 @@ bool is_shipped_recipe(const std::string& name) {
   return std::ranges::any_of(recipe_texts(), [&](const RecipeText& text) { return text.name == name; });
 }
 
-ConfigTable recommended_recipe() {
-  ConfigTable recipe = read_recipe("gdp-tuned", "recommended recipe");
-  recipe.set("stop_at_bound", {true, "recommended recipe"});
-  return recipe;
-}
-
 ConfigTable read_recipe(const std::string& name_or_file, const std::string& place) {
   std::vector<std::string> names;
   for (const RecipeText& text : recipe_texts()) {

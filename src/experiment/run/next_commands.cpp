@@ -120,6 +120,7 @@ class CommandMaker {
     if (s_.objective == Objective::pipeline)
       return options_ ? words({"emplace simulate", shell_word(s_.source), shell_word(s_.file), *options_, scoring()})
                       : std::string();
+    if (s_.has_page) return {};
     if (!s_.run.empty()) return "emplace report " + shell_word(s_.run);
     return options_ ? words({"emplace report", shell_word(s_.source), shell_word(s_.file), *options_}) : std::string();
   }

@@ -24,6 +24,7 @@ struct PlacedSubject {
   std::string file = {};    // of the placement; "": it was not written
   std::string run = {};     // folder of the training that found it; "": none
   bool of_several = false;  // the run has placements of several problems
+  bool has_page = false;    // the report of the placement is made with the verdict, which need not propose it
   const Problem* problem = nullptr;
   const Placement* placement = nullptr;
 };

@@ -5,21 +5,21 @@
 
 namespace emplace::experiment {
 
-verdict::Subject subject_of_run(const Recipe& recipe, const std::string& run, std::size_t position,
-                                const Problem& problem, const Placement* placement) {
+verdict::Subject subject_of_run(const Recipe& recipe, const RunResult& result) {
   const std::vector<std::string> sources = recipe.sources();
   PlacedSubject placed{.options = recipe.source,
                        .schedule = schedule_of(recipe.options.schedule, recipe.place),
                        .objective = objective_of(recipe.options.objective, recipe.place),
-                       .run = run,
+                       .run = result.run,
                        .of_several = sources.size() > 1,
-                       .problem = &problem,
-                       .placement = placement};
-  if (position < sources.size() && placement != nullptr) {
-    placed.source = sources[position];
-    placed.file = run + "/" + best_placement_file(position, sources.size());
-    // Of several problems, `place` would refuse the constraints that match in another one only.
-    if (sources.size() == 1) placed.constraints = recipe.constraints().constraints();
+                       .has_page = result.has_page,
+                       .problem = result.problem,
+                       .placement = result.placement};
+  if (result.position < sources.size()) {
+    placed.source = sources[result.position];
+    placed.file = result.run + "/" + best_placement_file(result.position, sources.size());
+    // `place` refuses demands that match in another problem only.
+    placed.constraints = those_that_match(recipe.constraints().constraints(), *result.problem);
   }
   return {.method = recipe.options.policy, .outcome = {}, .commands = next_commands(placed)};
 }

@@ -10,10 +10,16 @@
 
 namespace emplace::experiment {
 
-// The subject for the problem at this position of the recipe, of the run in the folder `run`; the caller sets what was
-// found (outcome, proof, seconds, curve). After the recipe's problems come those that were held out, for which only the
-// training can go on. `placement`: the one found, or null.
-verdict::Subject subject_of_run(const Recipe& recipe, const std::string& run, std::size_t position,
-                                const Problem& problem, const Placement* placement);
+struct RunResult {
+  std::string run;           // folder
+  std::size_t position = 0;  // of the problem in the recipe; after these come those that were held out
+  const Problem* problem = nullptr;
+  const Placement* placement = nullptr;
+  bool has_page = false;  // the verdict is for the run's report, which it need not propose
+};
+
+// The subject for a placement that a run found, without its outcome and without what the caller knows of the training
+// (seconds, curve). For a held-out problem only the training can go on.
+verdict::Subject subject_of_run(const Recipe& recipe, const RunResult& result);
 
 }  // namespace emplace::experiment

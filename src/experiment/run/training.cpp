@@ -133,19 +133,17 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   if (policy_->reads_start_times() && evaluate::entry_of(evaluator()).measures)
     log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without start times",
                 quote(o.policy));
-  load_start();
+  if (!from_checkpoint) load_start();  // a checkpoint has the placement
   if (o.stop_at_bound)
     for (const Problem& problem : problems_) bounds_.push_back(search::lower_bound(problem, objective_).ticks);
   make_held_out_policies();
   learner_ = find_entry(learn::learners(), o.learner, "learner")
                  .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
   const std::uint64_t budget = limits().evaluations;
-  const std::uint64_t first =
-      learn::evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1) +
-      evaluations_of_start();
+  const std::uint64_t first = evaluations_of_first_update() + evaluations_of_start();
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
-                     starts_from_init_ || start_ ? " and of the placement that it starts from" : "");
+                     evaluations_of_start() > 0 ? " and of the placement that it starts from" : "");
   for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
   check_memory();
   use_threads(static_cast<std::size_t>(o.threads));
@@ -182,8 +180,12 @@ std::vector<learn::HeldOut> Training::starts() const {
   return list;
 }
 
+std::uint64_t Training::evaluations_of_first_update() const {
+  return learn::evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1);
+}
+
 std::uint64_t Training::evaluations_of_start() const {
-  std::uint64_t evaluations = start_ ? 1 : 0;
+  std::uint64_t evaluations = recipe_.options.start.empty() ? 0 : 1;
   if (!starts_from_init_) return evaluations;
   for (std::uint32_t p = 0; p < problems_.size(); ++p)
     evaluations += start_policies_.empty() ? policy_->rounds(p) : start_policies_[p]->rounds(0);
@@ -210,6 +212,7 @@ void Training::load_held_out(TaskConstraints& constraints) {
       if (same_but_for_the_name(loaded.problem, problems_[p]))
         throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
                          quote(sources[p]));
+    if (grouping_of(o.grouping, recipe_.place) == GroupingKind::op) refuse_groups(loaded.problem, recipe_.place);
     held_out_.push_back(std::move(loaded.problem));
   }
   for (std::size_t p = 0; p < held_out_.size(); ++p)

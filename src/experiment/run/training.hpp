@@ -109,6 +109,7 @@ class Training {
   // By patience or at the bound.
   [[nodiscard]] bool ends_early(const learn::Trainer& trainer) const;
   // Number of evaluations before the first update.
+  [[nodiscard]] std::uint64_t evaluations_of_first_update() const;
   [[nodiscard]] std::uint64_t evaluations_of_start() const;
   [[nodiscard]] State state(const learn::Trainer& trainer) const;
   // What the run knows of the updates so far, in the order of the columns of a new metrics.csv.

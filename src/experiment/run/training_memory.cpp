@@ -64,9 +64,11 @@ void Training::check_memory() {
     memory_ = fmt::format("{} of {} available", says, human_bytes(static_cast<Bytes>(*available)));
     return;
   }
-  throw EnvironmentError("{}: {} but only {} are available: place fewer units (groups=200), or set fewer {}",
-                         recipe_.place, says, human_bytes(static_cast<Bytes>(*available)),
-                         fmt::format("{0}.samples_per_update or a smaller {0}.chunk", recipe_.options.learner));
+  constexpr std::size_t few_units = 200;
+  const std::string fewer = units > few_units ? fmt::format("place fewer units (groups={}), or ", few_units) : "";
+  throw EnvironmentError("{}: {} but only {} are available: {}lower {}", recipe_.place, says,
+                         human_bytes(static_cast<Bytes>(*available)), fewer,
+                         fmt::format("{0}.samples_per_update or {0}.chunk", recipe_.options.learner));
 }
 
 }  // namespace emplace::experiment

@@ -2,6 +2,8 @@
 // trainings that begin with a placement.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/files.hpp"
 #include "emplace/experiment/train_recipe.hpp"
 #include "emplace/formats/problem_json.hpp"
@@ -9,6 +11,8 @@
 #include "emplace/search/placer.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/run/training.hpp"
+#include "experiment/run/training_backend.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::experiment::early_end_test {
@@ -123,6 +127,27 @@ TEST_F(Start, CountsForPatience) {
       recipe(two_branches(), {{"start", {folder_ / "start.json", "test"}}, {"patience", {std::int64_t{3}, "test"}}}),
       nullptr, {}, {.resume = false});
   EXPECT_EQ(trained.updates, 3U);
+}
+
+TEST_F(Start, IsNotReadAgainByATrainingThatGoesOn) {
+  (void)write_start("best");
+  const auto with_start = [&](std::int64_t updates) {
+    return recipe(two_branches(), {{"start", {folder_ / "start.json", "test"}}, {"updates", {updates, "test"}}});
+  };
+  const TrainedRecipe whole = train_recipe(with_start(6), nullptr, {}, {.resume = false});
+  (void)train_recipe(with_start(3), nullptr, {}, {.resume = false});
+  ASSERT_TRUE(std::filesystem::remove(folder_ / "start.json"));
+  Training training(make_recipe([&] {
+                      ConfigTable config = RunFolder::config_of(folder_ / "run");
+                      config.set("updates", {std::int64_t{6}, "test"});
+                      return config;
+                    }()),
+                    true);
+  const RunFolder folder = RunFolder::open(folder_ / "run");
+  const TrainingBackend backend = make_training_backend(nullptr, training, folder);
+  (void)training.run(folder, {.evaluator = *backend.evaluator, .resume = true, .show_progress = false});
+  EXPECT_EQ(training.best().front().outcome.makespan, whole.best.front()->outcome.makespan);
+  EXPECT_EQ(training.evaluations(), whole.evaluations);
 }
 
 TEST_F(Start, OfAnotherProblemIsRefused) {

@@ -110,7 +110,7 @@ TEST(Recipe, ALearnerReplacesTheOneThatIsMeantWithoutAName) {
 
 TEST(Recipe, OptionsOfAMethodThatIsReplacedAreRefusedOnTheCommandLine) {
   EXPECT_THAT(refusal(with_methods, {"learner=ppo", "reinforce.learning_rate=1"}),
-              HasSubstr("unknown key 'reinforce'"));
+              HasSubstr("options of 'reinforce', but the recipe's learner is 'ppo'"));
 }
 
 TEST(Recipe, TwoKindsOfSourceInOneFileAreRefused) {

@@ -35,7 +35,7 @@ TEST_F(TrainingMemory, OfMoreThanThereIsIsRefusedInASentenceThatSaysWhatToSet) {
     says = error.what();
   }
   EXPECT_THAT(says, AllOf(HasSubstr("r.toml: an update of policy hsdag with"), HasSubstr("1000000 samples"),
-                          HasSubstr("available"), HasSubstr("groups=200"), HasSubstr("ppo.samples_per_update")));
+                          HasSubstr("available: lower ppo.samples_per_update or ppo.chunk")));
 }
 
 TEST_F(TrainingMemory, GrowsWithSamplesAndWithWhatThePolicyComputes) {

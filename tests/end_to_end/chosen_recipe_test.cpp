@@ -1,0 +1,55 @@
+// `emplace train` without a recipe: a problem, a model with its machine, or keys alone get the recommended one.
+#include <gmock/gmock.h>
+
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace emplace::test::chosen_recipe_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ChosenRecipe : public ::testing::Test {
+ protected:
+  ChosenRecipe() { write_file(problem_, example_problem); }
+  // The configuration of the run.
+  std::string config_of(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "train");
+    arguments.insert(arguments.end(), {"evaluations=64", "compare=[]", "run=" + run_});
+    const Finished done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return file_exists(run_ + "/config.toml") ? read_file(run_ + "/config.toml") : "";
+  }
+  TemporaryFolder folder_;
+  const std::string problem_ = folder_ / "problem.json", run_ = folder_ / "run";
+};
+
+TEST_F(ChosenRecipe, IsTheRecommendedOneForAProblemAndStopsAtTheBound) {
+  EXPECT_THAT(config_of({problem_}), AllOf(HasSubstr("policy = \"gdp\""), HasSubstr("stop_at_bound = true")));
+}
+
+TEST_F(ChosenRecipe, IsTheRecommendedOneForKeysAlone) {
+  EXPECT_THAT(config_of({"problem=" + problem_}), AllOf(HasSubstr("policy = \"gdp\""), HasSubstr(problem_)));
+}
+
+TEST_F(ChosenRecipe, DoesNotStopAtABoundWhereTimesAreMeasured) {
+  write_file(folder_ / "answer", "read job; echo '{\"seconds\": 1}'");
+  EXPECT_THAT(config_of({problem_, "evaluator=command", "command.run=[\"sh\", \"" + (folder_ / "answer") + "\"]"}),
+              HasSubstr("stop_at_bound = false"));
+}
+
+TEST_F(ChosenRecipe, IsAFileOfAnyNameThatIsNotJson) {
+  write_file(folder_ / "recipe.txt", "problem = \"" + problem_ + "\"\npolicy = \"post\"\nlearner = \"post\"\n");
+  EXPECT_THAT(config_of({folder_ / "recipe.txt"}), HasSubstr("policy = \"post\""));
+}
+
+TEST_F(ChosenRecipe, NeedsSomethingToPlace) {
+  expect_refused({"train", "seconds=5"}, HasSubstr("nothing to place"));
+  expect_refused({"train", "--resume", run_, "post"}, HasSubstr("found 'post' too"));
+}
+
+}  // namespace
+}  // namespace emplace::test::chosen_recipe_test
