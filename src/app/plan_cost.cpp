@@ -54,8 +54,9 @@ void judge(PlanCost& cost, const deploy::ModelPlacement& placement, const source
   cost.placement = engine->evaluate(read.placement);
   cost.plan = engine->evaluate(planned, {.usage = &usage});
   cost.problem = problem.name;
-  if (!cost.plan->feasible())
-    cost.reason = simulate::reason_of(cost.objective, problem, *cost.plan, planned.device, usage);
+  if (cost.plan->feasible()) return;
+  cost.reason = simulate::reason_of(cost.objective, problem, *cost.plan, planned.device, usage);
+  if (!placed_problem.constraints.constraints().empty()) cost.reason += " (under the constraints of the run)";
 }
 
 std::string time_of_plan(const Outcome& outcome, Objective objective) {

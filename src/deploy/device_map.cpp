@@ -47,7 +47,7 @@ std::optional<std::string> module_of_weight(const std::string& name) {
 std::optional<std::string> module_of_scope(const std::string& op) {
   if (!op.starts_with('/')) return {};
   std::vector<std::string> parts = split(std::string_view(op).substr(1), '/');
-  if (parts.size() < 2 || parts.size() > 65) return {};
+  if (parts.size() < 2 || parts.size() > deepest_module + 1) return {};
   parts.pop_back();
   std::string module;
   std::string_view last;

@@ -190,6 +190,7 @@ TEST_F(Export, JudgesThePlanOfARunUnderItsConstraints) {
   const Json pinned = plan_under("pinned", R"(pin=["grad/*=gpu:1"])");
   EXPECT_EQ(pinned["feasible"], false);
   EXPECT_THAT(pinned["reason"], HasSubstr("op 'grad/"));
+  EXPECT_THAT(pinned["reason"], HasSubstr("(under the constraints of the run)"));
 }
 
 // The batch of the model is open, so the problem was made with tensors of unknown size.
