@@ -61,6 +61,7 @@ struct Placed {
   source::SourceOptions source;
   std::string problem;  // the problem as the run's recipe names it; "" if the placement is not of a run
   Objective objective = Objective::step;
+  TaskConstraints constraints = {{}, {}};  // of the run
 };
 
 // The recipe of the run in this folder; none if it is not a run's folder.
@@ -86,8 +87,7 @@ Placed find(const Arguments& arguments) {
   Placed placed{.file = is_folder ? folder + "/best.placement.json" : arguments.placement,
                 .model = arguments.model,
                 .source = arguments.graph.options(),
-                .problem = {},
-                .objective = Objective::step};
+                .problem = {}};
   const std::optional<experiment::Recipe> recipe = recipe_of(folder);
   if (is_folder && !recipe)
     throw InputError(folder, "is not a run's folder: it has no config.toml with a checkpoint.h5");
@@ -97,7 +97,10 @@ Placed find(const Arguments& arguments) {
       throw InputError(folder, "holds placements of {} problems; name one: {}/best.0.placement.json to best.{}",
                        sources.size(), folder, sources.size() - 1);
     const auto problem = problem_of(placed.file, sources.size());
-    if (problem) placed.problem = sources[*problem];
+    if (problem) {
+      placed.problem = sources[*problem];
+      placed.constraints = recipe->constraints();
+    }
     placed.objective = objective_of(recipe->options.objective, recipe->place);
     if (problem && source::is_graph_at_machine(sources[*problem])) {
       if (const char* given = arguments.graph.given(); given != nullptr)
@@ -240,7 +243,8 @@ ExitCode run_export(const Arguments& arguments) {
   const PlanCost cost = cost_of_plan(placement, placed.source,
                                      {.source = arguments.problem.empty() ? placed.problem : arguments.problem,
                                       .is_given = !arguments.problem.empty(),
-                                      .objective = placed.objective});
+                                      .objective = placed.objective,
+                                      .constraints = placed.constraints});
   say(cost);
   stop_on_signals();
   deploy::Exported exported;

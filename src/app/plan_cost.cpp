@@ -16,13 +16,13 @@ namespace emplace::app {
 
 namespace {
 
-Problem problem_placed(const deploy::ModelPlacement& placement, const source::SourceOptions& options,
-                       const PlacedProblem& problem) {
-  if (!problem.source.empty()) return source::load_problem(problem.source, options).problem;
+source::LoadedProblem load(const deploy::ModelPlacement& placement, const source::SourceOptions& options,
+                           const PlacedProblem& problem) {
+  if (!problem.source.empty()) return source::load_problem(problem.source, options);
   if (!source::is_graph_at_machine(placement.problem))
     throw InputError(placement.file, "does not name the machine; give --problem");
   const std::string machine = placement.problem.substr(placement.problem.rfind('@') + 1);
-  return source::load_problem(placement.model, machine, options).problem;
+  return source::load_problem(placement.model, machine, options);
 }
 
 // The placement with the ops on the devices of the plan.
@@ -37,10 +37,15 @@ Placement in_plan(const Problem& problem, Placement placed, const deploy::ModelP
   return placed;
 }
 
-void simulate_both(PlanCost& cost, const deploy::ModelPlacement& placement, const source::SourceOptions& options,
-                   const PlacedProblem& placed_problem, const std::vector<std::string>& plan) {
-  const Problem problem = problem_placed(placement, options, placed_problem);
+// Fills in what depends on the problem.
+void judge(PlanCost& cost, const deploy::ModelPlacement& placement, const source::SourceOptions& options,
+           PlacedProblem placed_problem, const std::vector<std::string>& plan) {
+  source::LoadedProblem loaded = load(placement, options, placed_problem);
+  cost.warnings = std::move(loaded.warnings);
+  Problem& problem = loaded.problem;
+  placed_problem.constraints.apply(problem);
   const formats::PlacementFile read = formats::read_placement_json(read_file(placement.file), placement.file, problem);
+  if (cost.moved.empty()) return;
   const auto engine = cost.objective == Objective::pipeline
                           ? simulate::make_pipeline_engine(problem)
                           : simulate::make_exact_engine(problem, read.schedule.value_or(Schedule::fifo));
@@ -49,8 +54,9 @@ void simulate_both(PlanCost& cost, const deploy::ModelPlacement& placement, cons
   cost.placement = engine->evaluate(read.placement);
   cost.plan = engine->evaluate(planned, {.usage = &usage});
   cost.problem = problem.name;
-  if (!cost.plan->feasible())
-    cost.reason = simulate::reason_of(cost.objective, problem, *cost.plan, planned.device, usage);
+  if (cost.plan->feasible()) return;
+  cost.reason = simulate::reason_of(cost.objective, problem, *cost.plan, planned.device, usage);
+  if (!placed_problem.constraints.constraints().empty()) cost.reason += " (under the constraints of the run)";
 }
 
 std::string time_of_plan(const Outcome& outcome, Objective objective) {
@@ -68,20 +74,17 @@ PlanCost cost_of_plan(const deploy::ModelPlacement& placement, const source::Sou
   cost.objective = problem.objective;
   for (std::size_t i = 0; i < plan.size(); ++i)
     if (plan[i] != placement.device_of_placed[i]) cost.moved.push_back(placement.passed.graph.ops[i].name);
-  if (cost.moved.empty()) return cost;
-  if (problem.is_given) {
-    simulate_both(cost, placement, options, problem, plan);
-    return cost;
-  }
   try {
-    simulate_both(cost, placement, options, problem, plan);
-  } catch (const std::runtime_error& error) {  // InputError and EnvironmentError: its files may be gone
-    cost.reason = error.what();
+    judge(cost, placement, options, problem, plan);
+  } catch (const std::runtime_error& error) {  // InputError and EnvironmentError
+    if (problem.is_given) throw;
+    cost.reason = error.what();  // the files of the run's problem may be gone
   }
   return cost;
 }
 
 void say(const PlanCost& cost) {
+  for (const std::string& warning : cost.warnings) log_warning("{}", warning);
   if (cost.moved.empty()) return;
   const std::string why = fmt::format(
       "frameworks run {} of the training step or of shared weights with their op of the model, not where "

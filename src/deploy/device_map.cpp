@@ -47,7 +47,7 @@ std::optional<std::string> module_of_weight(const std::string& name) {
 std::optional<std::string> module_of_scope(const std::string& op) {
   if (!op.starts_with('/')) return {};
   std::vector<std::string> parts = split(std::string_view(op).substr(1), '/');
-  if (parts.size() < 2 || parts.size() > 65) return {};
+  if (parts.size() < 2 || parts.size() > deepest_module + 1) return {};
   parts.pop_back();
   std::string module;
   std::string_view last;
@@ -164,67 +164,91 @@ std::optional<std::string> device_in(const std::map<std::string, std::string>& m
   }
 }
 
-}  // namespace
+// The ops of the model by how they are placed.
+struct SortedOps {
+  Modules of_modules;  // ops that read weights of a module, in their order
+  Modules
+      of_arithmetic;  // the first op that computes with weights of a module and is folded away: it follows its reader
+  std::vector<OpId> without_weights;
+  std::set<std::string> devices_of_unnamed;  // of ops whose weights have no module
+  bool named = false;                        // some op shows that names are those of modules
+  std::string of_paddle;                     // a weight with a name of PaddlePaddle; "": none
+};
 
-DeviceMap device_map(const ModelPlacement& placement, const std::vector<std::string>& modules_in_file) {
+// Adds op `i`, and counts or lists it in `result`.
+void sort_in(SortedOps& sorted, const ModelPlacement& placement, std::size_t i, const OpModules& of_op,
+             DeviceMap& result) {
+  if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) {
+    sorted.named |= of_op.show_modules;
+    for (const std::string& module : of_op.of_weights)
+      sorted.of_arithmetic.try_emplace(module, Modules::mapped_type{OpId{i}});
+  }
+  if (placement.reason_of_op[i] != ModelPlacement::Reason::placed) return;
+  sorted.named |= of_op.show_modules;
+  if (!of_op.has_weights) {
+    sorted.without_weights.emplace_back(i);
+  } else if (of_op.of_weights.empty()) {
+    result.unnamed.push_back(placement.graph.ops[i].name);
+    sorted.devices_of_unnamed.insert(placement.device_of_op[i]);
+  } else {
+    ++result.ops;
+    for (const std::string& module : of_op.of_weights)
+      if (std::vector<OpId>& own = sorted.of_modules[module]; own.empty() || own.back() != OpId{i}) own.emplace_back(i);
+  }
+}
+
+SortedOps sort_ops(const ModelPlacement& placement, const std::vector<std::string>& modules_in_file,
+                   DeviceMap& result) {
   const PassResult pruned = prune(placement.graph);  // weights that pass through Identity nodes get their names
   const std::vector<GraphOp>& ops = placement.graph.ops;
-  DeviceMap result;
-  Modules modules;
-  Modules of_arithmetic;  // on weights, which is folded away: it follows its reader
-  std::vector<OpId> without_weights;
-  std::set<std::string> devices_of_unnamed;
-  bool named = false;
-  std::string of_paddle;
+  SortedOps sorted;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const OpModules of_op = modules_of(ops[i], i < modules_in_file.size() ? modules_in_file[i] : std::string(),
                                        pruned.graph, pruned.became[i]);
     result.module_of_op.push_back(of_op.of_scope             ? *of_op.of_scope
                                   : of_op.of_weights.empty() ? ""
                                                              : of_op.of_weights.front());
-    if (of_paddle.empty()) of_paddle = of_op.of_paddle;
-    if (pruned.became[i].is_none()) continue;
-    if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) {
-      named |= of_op.show_modules;
-      for (const std::string& module : of_op.of_weights)
-        of_arithmetic.try_emplace(module, Modules::mapped_type{OpId{i}});
-    }
-    if (placement.reason_of_op[i] != ModelPlacement::Reason::placed) continue;
-    named |= of_op.show_modules;
-    if (!of_op.has_weights) {
-      without_weights.emplace_back(i);
-    } else if (of_op.of_weights.empty()) {
-      result.unnamed.push_back(ops[i].name);
-      devices_of_unnamed.insert(placement.device_of_op[i]);
-    } else {
-      ++result.ops;
-      for (const std::string& module : of_op.of_weights)
-        if (std::vector<OpId>& own = modules[module]; own.empty() || own.back() != OpId{i}) own.emplace_back(i);
-    }
+    if (sorted.of_paddle.empty()) sorted.of_paddle = of_op.of_paddle;
+    if (!pruned.became[i].is_none()) sort_in(sorted, placement, i, of_op, result);
   }
-  if (!named) refuse_without_modules(placement.model, of_paddle);
+  return sorted;
+}
+
+// Adds ops without weights to the module of their scope; returns those of which no op reads weights of that module.
+std::vector<OpId> join_modules(SortedOps& sorted, DeviceMap& result) {
   std::vector<OpId> followers;
-  for (const OpId op : without_weights) {
-    const auto module = modules.find(result.module_of_op[op.index()]);
-    (module == modules.end() ? followers : module->second).push_back(op);
-    if (module != modules.end()) ++result.ops;
+  for (const OpId op : sorted.without_weights) {
+    const auto module = sorted.of_modules.find(result.module_of_op[op.index()]);
+    (module == sorted.of_modules.end() ? followers : module->second).push_back(op);
+    if (module != sorted.of_modules.end()) ++result.ops;
   }
   // Arithmetic places only modules that no placed op has weights of.
-  for (const auto& [module, op] : of_arithmetic)
-    if (modules.try_emplace(module, op).second) ++result.ops;
-  for (auto& [module, own] : modules) std::ranges::sort(own, {}, &OpId::value);
+  for (const auto& [module, op] : sorted.of_arithmetic)
+    if (sorted.of_modules.try_emplace(module, op).second) ++result.ops;
+  for (auto& [module, own] : sorted.of_modules) std::ranges::sort(own, {}, &OpId::value);
+  return followers;
+}
+
+}  // namespace
+
+DeviceMap device_map(const ModelPlacement& placement, const std::vector<std::string>& modules_in_file) {
+  DeviceMap result;
+  SortedOps sorted = sort_ops(placement, modules_in_file, result);
+  if (!sorted.named) refuse_without_modules(placement.model, sorted.of_paddle);
+  const std::vector<OpId> followers = join_modules(sorted, result);
 
   // The key "" also places the unnamed ops, so it is used only if they are on this device.
-  const Tree root = tree_of(modules, placement.device_of_op);
+  const Tree root = tree_of(sorted.of_modules, placement.device_of_op);
   const auto all = root.common();
-  if (all && std::ranges::all_of(devices_of_unnamed, [&](const std::string& device) { return device == *all; }))
+  if (all && std::ranges::all_of(sorted.devices_of_unnamed, [&](const std::string& device) { return device == *all; }))
     result.device_of_module[""] = *all;
   else
     for (const auto& [name, child] : root.children) child.collect(name, result);
   for (const OpId op : followers) {
-    result.followers.push_back(ops[op.index()].name);
+    result.followers.push_back(placement.graph.ops[op.index()].name);
     const auto device = device_in(result.device_of_module, result.module_of_op[op.index()]);
-    if (device && *device != placement.device_of_op[op.index()]) result.elsewhere.push_back(ops[op.index()].name);
+    if (device && *device != placement.device_of_op[op.index()])
+      result.elsewhere.push_back(placement.graph.ops[op.index()].name);
   }
   return result;
 }

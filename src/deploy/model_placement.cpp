@@ -120,7 +120,7 @@ std::vector<std::string> ModelPlacement::device_in_plan() const {
   std::vector<bool> is_added(placed.ops.size());
   for (const OpId op : added) is_added[op.index()] = true;
   std::vector<std::string> plan = device_of_placed;
-  const auto follow_first_reader = [&](OpId weight) {
+  const auto follow_first_reader_in_model = [&](OpId weight) {
     for (const TensorId output : placed.ops[weight.index()].outputs)
       for (const OpId reader : placed.tensors[output.index()].consumers)
         if (!is_added[reader.index()]) {
@@ -129,7 +129,7 @@ std::vector<std::string> ModelPlacement::device_in_plan() const {
         }
   };
   for (const OpId op : added)
-    if (placed.ops[op.index()].forward_of.is_none()) follow_first_reader(op);
+    if (placed.ops[op.index()].type == "Variable") follow_first_reader_in_model(op);
   for (const OpId op : added) {
     const GraphOp& of = placed.ops[op.index()];
     if (of.forward_of.is_none()) continue;

@@ -87,17 +87,15 @@ class OnnxExport {
 
  private:
   static constexpr std::string_view ending = ".onnx";
-  // Each part is a file and a session of the runtime.
-  static constexpr std::size_t most_parts = 1000;
 
   void refuse_too_many_parts() const {
-    if (segments_.size() > most_parts)
-      throw InputError(
-          placement_.file.empty() ? placement_.model : placement_.file,
-          "changes devices so often that the model falls into {} parts of one device each, and a file is "
-          "written for each part, at most {}; place runs of ops together (whole modules, or fewer groups), "
-          "or export --for json, which writes the device of every op into one file",
-          segments_.size(), most_parts);
+    if (segments_.size() > formats::most_onnx_parts)
+      throw InputError(placement_.file.empty() ? placement_.model : placement_.file,
+                       "changes devices so often that the model falls into {} parts of one device each, and a file is "
+                       "written for each part, at most {}; place again with fewer tensors between devices (`emplace "
+                       "place` and `emplace auto`: --max-cuts 100; `emplace train`: max_cuts=100), or export --for "
+                       "json, which writes the device of every op into one file",
+                       segments_.size(), formats::most_onnx_parts);
   }
 
   // ", but for its outputs that are inputs of it ('x') and that are weights of it ('w')", or "".

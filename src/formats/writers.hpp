@@ -43,6 +43,9 @@ struct OnnxAnnotations {
 // it is not, if the file is no ONNX model, or if the copy would exceed 2 GiB.
 void write_annotated_onnx(const std::string& model, const std::string& output, const OnnxAnnotations& annotations);
 
+// The largest number of parts that an ONNX model is cut into: each is a file, and a session of the runtime.
+inline constexpr std::size_t most_onnx_parts = 1000;
+
 // The nodes of an ONNX model that are written as a separate model.
 struct OnnxPart {
   std::vector<std::uint32_t> nodes;  // of the main graph, ascending

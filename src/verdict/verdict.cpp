@@ -123,8 +123,10 @@ class Judge {
   }
 
   void describe_curve() {
-    if (s_.curve->too_short) say("the training had too few updates to tell whether more time will help");
-    if (s_.curve->still_falling) say("the step time was still falling at the end of the training: more time will help");
+    if (s_.curve->too_short && !is_optimal())
+      say("the training had too few updates to tell whether more time will help");
+    if (s_.curve->still_falling && !is_optimal())
+      say("the step time was still falling at the end of the training: more time will help");
     if (s_.curve->converged)
       say("the policy has converged, nearly all of its samples are equal: more time will not help");
     if (s_.curve->never_learned) say("the policy's samples did not become faster: it has not learned");

@@ -243,6 +243,7 @@ TEST_F(OnnxParts, OfWhichThereAreTooManyAreCountedAndRefused) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("falls into 1001 parts"));
     EXPECT_THAT(error.what(), HasSubstr("at most 1000"));
+    EXPECT_THAT(error.what(), HasSubstr("--max-cuts 100"));
     EXPECT_THAT(error.what(), HasSubstr("--for json"));
   }
   EXPECT_THAT(files(), ::testing::UnorderedElementsAreArray(before));

@@ -150,6 +150,26 @@ TEST_F(Placed, InThePlanASharedWeightAndItsUpdateAreWithItsFirstReader) {
   EXPECT_EQ(of_weight, 2u);
 }
 
+// made -> read, of which a pass made the first: it is neither a shared weight nor a part of a training step.
+TEST(ModelPlacement, InThePlanAnOpThatAPassMadeIsWhereItWasPlaced) {
+  ModelPlacement placement;
+  Graph& graph = placement.passed.graph;
+  GraphOp made;
+  made.name = "made";
+  made.type = "Reshape";
+  const OpId first = graph.add_op(std::move(made));
+  GraphOp read;
+  read.name = "read";
+  read.type = "Relu";
+  read.inputs = {Operand::of(graph.add_output(first, "made:0", DType::f32, Shape{4}))};
+  placement.passed.became = {graph.add_op(std::move(read))};
+  placement.device_of_placed = {"cpu:0", "gpu:0"};
+  ASSERT_THAT(placement.not_in_model(), ElementsAre(first));
+  EXPECT_THAT(placement.device_in_plan(), ElementsAre("cpu:0", "gpu:0"));
+  graph.ops[first.index()].type = "Variable";
+  EXPECT_THAT(placement.device_in_plan(), ElementsAre("gpu:0", "gpu:0")) << "a shared weight is with its reader";
+}
+
 TEST_F(Placed, EveryOpOfAZooModelHasADeviceThroughAllPassesTogether) {
   source::SourceOptions options;
   options.roofline.training = true;

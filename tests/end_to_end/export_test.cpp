@@ -175,6 +175,38 @@ TEST_F(Export, SaysWhatTheExportedPlanOfATrainingCostsBeforeItWrites) {
   EXPECT_THAT(not_written.err, HasSubstr("the exported plan takes ")) << "it is said before anything is written";
 }
 
+// All gradients are pinned to gpu:1, but the plan has each of them with its op.
+TEST_F(Export, JudgesThePlanOfARunUnderItsConstraints) {
+  const auto plan_under = [&](const std::string& run, const std::string& constraint) {
+    const auto done = emplace_run({"train", "post", "problem=zoo:rnnlm?layers=1&sequence=3@k40x2", "updates=1",
+                                   "compare=[]", "roofline.training=true", constraint, "run=" + (folder_ / run)});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    const Json plan = exported({folder_ / run, "--for", "json", "-o", folder_ / "ops.json"})["plan"];
+    EXPECT_GT(plan["moved"], 0);
+    EXPECT_GT(plan["placement_s"], 0) << "the run keeps to its constraints";
+    return plan;
+  };
+  EXPECT_EQ(plan_under("free", "forbid=[]")["feasible"], true);
+  const Json pinned = plan_under("pinned", R"(pin=["grad/*=gpu:1"])");
+  EXPECT_EQ(pinned["feasible"], false);
+  EXPECT_THAT(pinned["reason"], HasSubstr("op 'grad/"));
+  EXPECT_THAT(pinned["reason"], HasSubstr("(under the constraints of the run)"));
+}
+
+// The batch of the model is open, so the problem was made with tensors of unknown size.
+TEST_F(Export, RepeatsTheCaveatOfAProblemWithTensorsOfUnknownSize) {
+  const std::string model = folder_ / "open.onnx", problem = folder_ / "p.json";
+  write_file(model, small_network(0));
+  ASSERT_EQ(emplace_run({"cost", model, "k40x2", "--allow-unsized", "-o", problem}).exit_code, 0);
+  const auto place = emplace_run({"place", "single", problem, "-o", folder_ / "placed.json"});
+  ASSERT_EQ(place.exit_code, 0) << place.err;
+  EXPECT_THAT(place.err, HasSubstr("had no known size"));
+  const auto done = emplace_run({"export", folder_ / "placed.json", "--for", "json", "--model", model, "--problem",
+                                 problem, "-o", folder_ / "ops.json"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.err, place.err);
+}
+
 TEST_F(Export, SaysThatThePlanIsThePlacementOrThatItsCostIsNotKnown) {
   const std::string model = "zoo:rnnlm?layers=1&sequence=3", out = folder_ / "ops.json";
   ASSERT_EQ(emplace_run({"place", "single", model + "@k40x2", "--training", "-o", folder_ / "single.json"}).exit_code,

@@ -114,6 +114,29 @@ TEST_F(NextCommand, OfATrainingOnSeveralProblemsKeepsTheDemandsOnEach) {
   EXPECT_THAT(next, HasSubstr("--pin 'decoder*=gpu:0' --max-cuts 3000"));
 }
 
+// Every second op of a chain is on the other device: ONNX Runtime would get 1002 models.
+TEST_F(NextCommand, ExportsAsJsonWhatWouldFallIntoTooManyPartsForOnnx) {
+  OnnxText onnx;
+  onnx.input("x", 1, {4});
+  std::string last = "x";
+  for (int i = 0; i < 1002; ++i) {
+    const std::string name = (i % 2 == 0 ? "a" : "b") + std::to_string(i);
+    onnx.node("Relu", name, {last});
+    last = name + ":0";
+  }
+  onnx.output(last);
+  write_file(folder_ / "chain.onnx", onnx.model());
+  EXPECT_THAT(
+      next_of("emplace place single chain.onnx@mine.toml --pin 'a*=big' --pin 'b*=small_one' -o a.json"),
+      StartsWith(
+          "emplace export a.json --for json --model chain.onnx --problem chain.onnx@mine.toml -o a.placed.json"));
+  const Finished refused = in_folder(
+      "emplace export a.json --for onnx --model chain.onnx --rename big=gpu:0 "
+      "--rename small_one=gpu:1 -o a.onnx");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("1002 parts"));
+}
+
 TEST_F(NextCommand, NeverOverwritesAFileThatIsThere) {
   const std::string first = next_of("emplace auto '" + zoo + "' k40x2 --seconds 0.5 -o c.json");
   EXPECT_THAT(first, HasSubstr("-o c.better.placement.json"));

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 OpCost cost_of_type(const Graph& graph, const std::string& type) {
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
@@ -218,20 +219,51 @@ TEST(OnnxIf, ReadsManyTensorsFromOutsideInLessThanQuadraticTime) {
   test::expect_less_than_quadratic_time(read_with, 10'000);
 }
 
-// The else branch fails for this input, as that of a network for another sample rate does.
-TEST(OnnxIf, HasTheSizesOfItsCostlierBranchWhereTheOtherGivesNone) {
+// y = x w, or a product with a larger matrix and then `last`, which computes "result".
+onnx::ModelProto model_with_large_branch(const onnx::NodeProto& last) {
   OnnxNetwork net;
   net.input("condition", {}, onnx::TensorProto::BOOL);
   net.input("x", {2, 4});
   *net.graph().add_initializer() = make_tensor("w", {4, 3});
+  *net.graph().add_initializer() = make_tensor("large", {4, 1000});
   auto& choice = *net.graph().add_node() = make_node("If", "if", {"condition"}, {"y"});
   auto& first = *add_attribute(choice, "then_branch", onnx::AttributeProto::GRAPH).mutable_g();
   *first.add_node() = make_node("MatMul", "", {"x", "w"}, {"product"});
   first.add_output()->set_name("product");
   auto& second = *add_attribute(choice, "else_branch", onnx::AttributeProto::GRAPH).mutable_g();
-  *second.add_node() = make_node("MatMul", "", {"w", "x"}, {"wrong"});
-  second.add_output()->set_name("wrong");
-  EXPECT_EQ(shape_of(read(net.model), "y"), "2x3");
+  *second.add_node() = make_node("MatMul", "", {"x", "large"}, {"many"});
+  *second.add_node() = last;
+  second.add_output()->set_name("result");
+  return net.model;
+}
+
+// The else branch contradicts the sizes of the input, as that of a network for another sample rate does: it cannot run,
+// though it has more FLOPs before that.
+TEST(OnnxIf, IsTheBranchThatFitsTheSizesWhereTheOtherDoesNot) {
+  ::testing::internal::CaptureStderr();
+  const Graph graph = read(model_with_large_branch(make_node("MatMul", "last", {"w", "x"}, {"result"})));
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(shape_of(graph, "y"), "2x3");
+  EXPECT_EQ(cost_of_type(graph, "If").flops, 2 * 6 * 4);
+  EXPECT_TRUE(cost_of_type(graph, "If").known_shapes);
+  EXPECT_THAT(said,
+              HasSubstr("only one branch can run of 1 If node; the first is 'if' (If), not its else_branch because "
+                        "of 'last' (MatMul)"));
+  EXPECT_THAT(said, Not(HasSubstr("could not be inferred")));
+  EXPECT_THAT(said, Not(HasSubstr("a condition")));
+}
+
+// An op that libonnx does not know in this form may run.
+TEST(OnnxIf, IsItsCostlierBranchWhereAnOpOfThatCannotBeInferred) {
+  onnx::NodeProto newer = make_node("Relu", "last", {"x"}, {"result"});
+  add_attribute(newer, "slope", onnx::AttributeProto::INT).set_i(1);
+  ::testing::internal::CaptureStderr();
+  const Graph graph = read(model_with_large_branch(newer));
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(cost_of_type(graph, "If").flops, 2 * 2 * 4 * 1000);
+  EXPECT_THAT(said, Not(HasSubstr("only one branch")));
+  EXPECT_THAT(said, HasSubstr("could not be inferred for 1 node; the first is 'last' (Relu)"));
+  EXPECT_THAT(said, HasSubstr("a condition"));
 }
 
 }  // namespace

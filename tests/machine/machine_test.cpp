@@ -22,13 +22,6 @@ std::vector<std::string> device_names(const Machine& machine) {
   return names;
 }
 
-std::string device(const std::string& name, const std::string& more = {}) {
-  return "[[device]]\nname = \"" + name +
-         "\"\nkind = \"x\"\nmemory = \"1 GiB\"\nmemory_bytes_per_s = 1e9\npeak_flops = { f32 = 1e9 }\nefficiency = { "
-         "default = 1 }\n" +
-         more;
-}
-
 TEST(Machine, TheExampleOfTheReadmeParsesAsItSays) {
   const std::string readme = read_file("configs/machines/README.md");
   const std::size_t begin = readme.find("```toml\n") + 8;
@@ -52,7 +45,7 @@ TEST(Machine, TheExampleOfTheReadmeParsesAsItSays) {
 
 TEST(Machine, MemoryReadsBinaryAndDecimalUnits) {
   const auto memory = [](const std::string& text) {
-    std::string toml = "name = \"m\"\n" + device("cpu");
+    std::string toml = "name = \"m\"\n" + device_toml("cpu");
     toml.replace(toml.find("1 GiB"), 5, text);
     return parse_machine(toml, "m.toml").devices[0];
   };
@@ -66,10 +59,11 @@ TEST(Machine, MemoryReadsBinaryAndDecimalUnits) {
 }
 
 TEST(Machine, ADevicesNameMeansAllOfItsCountAndCountOneStillGetsANumber) {
-  const Machine machine = parse_machine("name = \"m\"\n" + device("cpu", "count = 1\n") + device("gpu", "count = 3\n") +
-                                            "[[channel]]\nname = \"bus\"\nlatency_s = 0\nbytes_per_s = 1\ncontention = "
-                                            "false\nserves = [\"gpu -> gpu\", \"cpu -> gpu\"]\n",
-                                        "m.toml");
+  const Machine machine =
+      parse_machine("name = \"m\"\n" + device_toml("cpu", "count = 1\n") + device_toml("gpu", "count = 3\n") +
+                        "[[channel]]\nname = \"bus\"\nlatency_s = 0\nbytes_per_s = 1\ncontention = "
+                        "false\nserves = [\"gpu -> gpu\", \"cpu -> gpu\"]\n",
+                    "m.toml");
   EXPECT_THAT(device_names(machine), ElementsAre("cpu:0", "gpu:0", "gpu:1", "gpu:2"));
   EXPECT_EQ(machine.routes.size(), 6u + 3u);  // 3 x 2 ordered pairs among the GPUs, 3 from the CPU
   EXPECT_FALSE(machine.channels[0].contention);
@@ -80,7 +74,7 @@ TEST(Machine, PcieSwitchHasOneCopyStreamADirection) {
   const std::string topology =
       "[[topology]]\nkind = \"pcie-switch\"\nname = \"p\"\nhost = \"cpu\"\ndevices = [\"gpu\"]\nlatency_s = "
       "1e-5\nbytes_per_s = 2e9\n";
-  const std::string devices = "name = \"m\"\n" + device("cpu") + device("gpu", "count = 3\n");
+  const std::string devices = "name = \"m\"\n" + device_toml("cpu") + device_toml("gpu", "count = 3\n");
   const Machine machine = parse_machine(devices + topology, "m.toml");
   EXPECT_EQ(machine.routes.size(), 12u);   // all ordered pairs of 4 devices
   EXPECT_EQ(machine.channels.size(), 9u);  // three a GPU
@@ -100,7 +94,7 @@ TEST(Machine, PcieSwitchHasOneCopyStreamADirection) {
 
 TEST(Machine, NvlinkJoinsAllOrderedPairsWithChannelsOfTheirOwn) {
   const Machine machine = parse_machine(
-      "name = \"m\"\n" + device("gpu", "count = 4\n") +
+      "name = \"m\"\n" + device_toml("gpu", "count = 4\n") +
           "[[topology]]\nkind = \"nvlink\"\ndevices = [\"gpu\"]\nlatency_s = 2e-6\nbytes_per_s = 2.5e10\n",
       "m.toml");
   EXPECT_EQ(machine.routes.size(), 12u);
@@ -110,7 +104,7 @@ TEST(Machine, NvlinkJoinsAllOrderedPairsWithChannelsOfTheirOwn) {
 
 TEST(Machine, EthernetRoutesHoldTheSendersEgressAndTheReceiversIngress) {
   const Machine machine = parse_machine(
-      "name = \"m\"\n" + device("a", "count = 2\n") + device("b", "count = 2\n") +
+      "name = \"m\"\n" + device_toml("a", "count = 2\n") + device_toml("b", "count = 2\n") +
           "[[topology]]\nkind = \"ethernet\"\nlatency_s = 3e-5\nbytes_per_s = 3e9\nhosts = [{ devices = [\"a\"] }, { "
           "devices = [\"b:0\", \"b:1\"] }]\n",
       "m.toml");
@@ -124,7 +118,7 @@ TEST(Machine, EthernetRoutesHoldTheSendersEgressAndTheReceiversIngress) {
 }
 
 TEST(Machine, ARouteStringsChannelsTogetherInTheOrderTravelled) {
-  const Machine machine = parse_machine("name = \"m\"\n" + device("a") + device("b") +
+  const Machine machine = parse_machine("name = \"m\"\n" + device_toml("a") + device_toml("b") +
                                             "[[channel]]\nname = \"x\"\nlatency_s = 1\nbytes_per_s = 1\n"
                                             "[[channel]]\nname = \"y\"\nlatency_s = 1\nbytes_per_s = 1\n"
                                             "[[route]]\nchannels = [\"y\", \"x\"]\nserves = [\"a->b\"]\n",
@@ -137,7 +131,7 @@ TEST(Machine, ExtendingAPresetReplacesKeyByKeyAndAddsNewNames) {
   const Machine machine = parse_machine(
       "name = \"mine\"\nextends = \"k40x2\"\n"
       "[[device]]\nname = \"gpu\"\nmemory_bytes = 1000\n[device.efficiency]\nmatmul = 0.9\n" +
-          device("npu") + "[[topology]]\nname = \"pcie\"\nlatency_s = 7e-6\n" +
+          device_toml("npu") + "[[topology]]\nname = \"pcie\"\nlatency_s = 7e-6\n" +
           "[[channel]]\nname = \"npu-in\"\nlatency_s = 0\nbytes_per_s = 5\nserves = [\"cpu:0 -> npu\"]\n",
       "m.toml");
   EXPECT_EQ(machine.name, "mine");
@@ -187,7 +181,7 @@ TEST(Presets, LaptopHasOneGpuWithEightGibibytes) {
 
 TEST(Presets, AFileIsLoadedByItsPath) {
   const std::string path = ::testing::TempDir() + "emplace_machine_test.toml";
-  write_file(path, "name = \"filed\"\n" + device("cpu"));
+  write_file(path, "name = \"filed\"\n" + device_toml("cpu"));
   EXPECT_EQ(load_machine(path).name, "filed");
   std::filesystem::remove(path);
 }

@@ -14,13 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string device(const std::string& name, const std::string& more = {}) {
-  return "[[device]]\nname = \"" + name +
-         "\"\nkind = \"x\"\nmemory = \"1 GiB\"\nmemory_bytes_per_s = 1e9\n"
-         "peak_flops = { f32 = 1e9 }\nefficiency = { default = 1 }\n" +
-         more;
-}
-const std::string devices = device("cpu") + device("fast") + device("slow", "count = 2\n");
+const std::string devices = device_toml("cpu") + device_toml("fast") + device_toml("slow", "count = 2\n");
 const std::string topology = "[[topology]]\nkind = \"pcie-links\"\nname = \"pcie\"\nhost = \"cpu\"\n";
 const std::string links =
     "links = [{ devices = [\"fast\"], latency_s = 1e-5, bytes_per_s = 2.5e10 },\n"

@@ -147,20 +147,13 @@ TEST(Hosts, EachHasADescriptionOfItsOwnAndAllMeetOnTheNetwork) {
   }
 }
 
-const std::string host = R"([[device]]
-name = "a"
-kind = "x"
-count = 2
-memory = "1 GiB"
-memory_bytes_per_s = 1e9
-peak_flops = { f32 = 1e9 }
-efficiency = { default = 1 }
+const std::string host = device_toml("a", R"(count = 2
 [[channel]]
 name = "bus"
 latency_s = 0
 bytes_per_s = 1e9
 serves = ["a:0->a:1", "a:1 ->  a:0"]
-)";
+)");
 
 TEST(Hosts, NamesInChannelsAndArrowsAreThoseOfTheHost) {
   const Machine machine =

@@ -1,4 +1,4 @@
-// What several tests of machines ask.
+// What several tests of machines are made of and ask.
 #pragma once
 
 #include <stdexcept>
@@ -9,6 +9,14 @@
 #include "emplace/machine/machine.hpp"
 
 namespace emplace::machine {
+
+// A device of a machine file, with `more` lines of the test.
+inline std::string device_toml(const std::string& name, const std::string& more = {}) {
+  return "[[device]]\nname = \"" + name +
+         "\"\nkind = \"x\"\nmemory = \"1 GiB\"\nmemory_bytes_per_s = 1e9\n"
+         "peak_flops = { f32 = 1e9 }\nefficiency = { default = 1 }\n" +
+         more;
+}
 
 // The names of the channels on the route, or nothing if there is none.
 inline std::vector<std::string> route(const Machine& machine, const std::string& from, const std::string& to) {

@@ -6,6 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
 #include "machine/rescale.hpp"
+#include "tests/machine/questions.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::machine::refit_test {
@@ -54,11 +55,11 @@ TEST(Refit, APresetIsExtendedAndAllDevicesOfTheEntryChange) {
 TEST(Refit, AFileIsRepeatedWithTheNewFigures) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "m.toml";
-  write_file(path,
-             "name = \"m\"\nextends = \"k40x1\"\n[[device]]\nname = \"npu\"\nkind = \"x\"\nmemory = \"1 GiB\"\n"
-             "memory_bytes_per_s = 1e9\npeak_flops = { f32 = 1e9 }\nefficiency = { default = 1 }\n"
-             "[[topology]]\nkind = \"ethernet\"\nlatency_s = 0\nbytes_per_s = 1e9\nhosts = [{ devices = [\"npu\"] }, { "
-             "devices = [\"cpu:0\"] }]\n");
+  write_file(
+      path,
+      "name = \"m\"\nextends = \"k40x1\"\n" + device_toml("npu") +
+          "[[topology]]\nkind = \"ethernet\"\nlatency_s = 0\nbytes_per_s = 1e9\nhosts = [{ devices = [\"npu\"] }, { "
+          "devices = [\"cpu:0\"] }]\n");
   const Machine before = load_machine(path);
   const MachineDevice npu = other_figures(before.devices[2]);
   const Machine once = parse_machine(refitted_machine_toml(path, npu, "once"), "once.toml");

@@ -194,6 +194,14 @@ TEST(Verdict, SaysThatATrainingWasTooShortToTellWhetherMoreTimeWillHelp) {
   EXPECT_THAT(trial.verdict(subject).sentences, Contains(HasSubstr("too few updates to tell")));
 }
 
+TEST(Verdict, PromisesNothingFromMoreTimeWhereThePlacementIsOptimal) {
+  const Trial trial;
+  Subject subject = trial.subject(trial.references.quick->outcome.makespan);
+  subject.proved_optimal = true;
+  subject.curve = CurveFacts{.still_falling = true, .too_short = true};
+  EXPECT_THAT(trial.verdict(subject).sentences, Not(Contains(HasSubstr("more time"))));
+}
+
 TEST(Verdict, HasTheBestThatIsKnownInARowWhicheverMethodFoundIt) {
   Trial trial;
   const auto best = [&](Ticks time) {

@@ -42,11 +42,4 @@ Affects affects_of(const std::string& key) {
   return found == options.end() ? Affects::results : found->affects;
 }
 
-std::vector<std::string> keys_that_affect(Affects what) {
-  std::vector<std::string> keys;
-  for (const OptionInfo& option : list_options<RecipeOptions>())
-    if (option.affects == what) keys.push_back(option.name);
-  return keys;
-}
-
 }  // namespace emplace::experiment

@@ -22,9 +22,6 @@ std::vector<RecipeKey> recipe_keys(const std::string& policy, const std::string&
 // cost model's table the task.
 Affects affects_of(const std::string& key);
 
-// The recipe's own keys that affect `what`.
-std::vector<std::string> keys_that_affect(Affects what);
-
 // The budgets that a share can be taken of; patience and the bound also end a training, but are none.
 inline constexpr std::array<const char*, 3> budget_keys = {"updates", "evaluations", "seconds"};
 

@@ -8,6 +8,8 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "emplace/formats/reader.hpp"
+#include "formats/writers.hpp"
+#include "problem/segments.hpp"
 
 namespace emplace::experiment {
 
@@ -116,13 +118,19 @@ class CommandMaker {
   [[nodiscard]] std::string keep() const {
     if (s_.file.empty()) return {};
     const std::string reader = format();
-    if (!reader.empty()) return exported(reader == "onnx");
+    if (!reader.empty()) return exported(reader == "onnx" && has_few_parts());
     if (s_.objective == Objective::pipeline)
       return options_ ? words({"emplace simulate", shell_word(s_.source), shell_word(s_.file), *options_, scoring()})
                       : std::string();
     if (s_.has_page) return {};
     if (!s_.run.empty()) return "emplace report " + shell_word(s_.run);
     return options_ ? words({"emplace report", shell_word(s_.source), shell_word(s_.file), *options_}) : std::string();
+  }
+
+  // Whether `export --for onnx` surely writes the placement. The file's parts are not known here: it also has the ops
+  // that were folded away before placing, which can double the number.
+  [[nodiscard]] bool has_few_parts() const {
+    return count_forward_segments(*s_.problem, *s_.placement) <= formats::most_onnx_parts / 2;
   }
 
   // For a machine of a file, which the problem's name does not say.

@@ -29,8 +29,9 @@ struct PlacedSubject {
   const Placement* placement = nullptr;
 };
 
-// No command overwrites a file that is there now. The placement of an ONNX model is exported for ONNX Runtime, that of
-// another model file as JSON; for other problems the placement is shown: `report`, or `simulate` for pipelines.
+// No command overwrites a file that is there now. The placement of an ONNX model is exported for ONNX Runtime if it has
+// few parts, those of other model files as JSON; for other problems the placement is shown: `report`, or `simulate` for
+// pipelines.
 verdict::Commands next_commands(const PlacedSubject& subject);
 
 // The options of the command line with which a model becomes this problem: "--batch 8 --fuse"; "" if there are none,

@@ -46,7 +46,7 @@ std::string run_folder_of(const CellTask& task, const ConfigTable& recipe) {
 
 void set_budget(ConfigTable& recipe, const CellBudget& budget) {
   if (!budget.evaluations && !budget.seconds) return;
-  for (const std::string& key : keys_that_affect(Affects::budget)) recipe.erase(key);
+  for (const char* key : budget_keys) recipe.erase(key);
   if (budget.evaluations) recipe.set("evaluations", {static_cast<std::int64_t>(*budget.evaluations), origin});
   if (budget.seconds) recipe.set("seconds", {*budget.seconds, origin});
 }

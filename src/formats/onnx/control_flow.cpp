@@ -199,7 +199,7 @@ std::optional<std::int64_t> OnnxInference::known_whole(const std::string& tensor
 
 void OnnxInference::note_unknown_trips(OnnxBodyCost& cost) {
   cost.is_complete = false;
-  ++unknown_trips_;
+  ++doubts_.unknown_trips;
 }
 
 bool OnnxInference::infer_control_flow(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context,
@@ -237,30 +237,47 @@ bool take_sizes(const onnx::GraphProto& branch, const OnnxScope& scope, int outp
 
 }  // namespace
 
-// With a known condition only one branch counts. Otherwise libonnx merges the types of both; the cost is that of the
-// branch with more FLOPs, and so are the sizes that differ, or that the other branch does not give.
+// Of an If whose condition is not known. A branch of which a node contradicts the known shapes cannot run with them, as
+// that of a network for another sample rate: then the other branch is the one that runs. Otherwise libonnx merges the
+// types of both; the cost is that of the branch with more FLOPs, and so are the sizes that differ, or that the other
+// branch does not give.
+void OnnxInference::infer_both_branches(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context,
+                                        OnnxScope& scope) {
+  const Doubts before = doubts_;
+  std::string error;
+  try {
+    schema.GetTypeAndShapeInferenceFunction()(context);
+  } catch (const onnx::InferenceError& why) {
+    error = why.what();  // the branches' costs are known all the same
+  }
+  Subgraph &first = context.subgraph("then_branch"), &second = context.subgraph("else_branch");
+  if (!first.has_run() || !second.has_run()) return;
+  const OnnxBodyCost of_first = cost_of_nodes(first.graph(), first.last_scope(), file_);
+  const OnnxBodyCost of_second = cost_of_nodes(second.graph(), second.last_scope(), file_);
+  const bool first_fits = !first.last_doubts().first_contradicts, second_fits = !second.last_doubts().first_contradicts;
+  const bool one_fits = first_fits != second_fits;
+  const bool takes_second = one_fits ? second_fits : of_second.flops > of_first.flops;
+  Subgraph &taken = takes_second ? second : first, &other = takes_second ? first : second;
+  if (one_fits) {
+    doubts_ = before;
+    doubts_.add(taken.last_doubts());
+    if (of_one_branch_.insert(&node).second && of_one_branch_.size() == 1)
+      first_of_one_branch_ =
+          fmt::format("{}, not its {} because of {}", describe(node), takes_second ? "then_branch" : "else_branch",
+                      other.last_doubts().first_failure);
+  } else {
+    ++doubts_.unknown_trips;
+  }
+  scope.costs[cost_key(node)] = takes_second ? of_second : of_first;
+  const bool sized = (one_fits || of_first.flops != of_second.flops) &&
+                     take_sizes(taken.graph(), taken.last_scope(), node.output_size(), context);
+  if (!error.empty() && !sized && !one_fits) throw onnx::InferenceError(error);
+}
+
+// With a known condition only one branch counts.
 void OnnxInference::infer_if(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope) {
   const auto condition = single_whole(folder_.value(scope, node.input(0)));
-  if (!condition) {
-    std::string error;
-    try {
-      schema.GetTypeAndShapeInferenceFunction()(context);
-    } catch (const onnx::InferenceError& why) {
-      error = why.what();  // the branches' costs are known all the same
-    }
-    Subgraph &first = context.subgraph("then_branch"), &second = context.subgraph("else_branch");
-    if (!first.has_run() || !second.has_run()) return;
-    const OnnxBodyCost of_first = cost_of_nodes(first.graph(), first.last_scope(), file_);
-    const OnnxBodyCost of_second = cost_of_nodes(second.graph(), second.last_scope(), file_);
-    const bool takes_second = of_second.flops > of_first.flops;
-    ++unknown_trips_;
-    scope.costs[cost_key(node)] = takes_second ? of_second : of_first;
-    Subgraph& costlier = takes_second ? second : first;
-    const bool sized = of_first.flops != of_second.flops &&
-                       take_sizes(costlier.graph(), costlier.last_scope(), node.output_size(), context);
-    if (!error.empty() && !sized) throw onnx::InferenceError(error);
-    return;
-  }
+  if (!condition) return infer_both_branches(node, schema, context, scope);
   Subgraph& branch = context.subgraph(*condition != 0 ? "then_branch" : "else_branch");
   const std::vector<Subgraph::Known> outputs = branch.run({});
   if (outputs.size() < static_cast<std::size_t>(node.output_size()))

@@ -8,6 +8,7 @@
 #include "formats/onnx/inference_context.hpp"
 #include "formats/onnx/newer_ops.hpp"
 #include "formats/onnx/size_checks.hpp"
+#include "formats/onnx/subgraphs.hpp"
 #include "formats/onnx/types.hpp"
 #include "formats/onnx/upper_bounds.hpp"
 
@@ -18,6 +19,14 @@ constexpr int most_dimensions = 64;
 constexpr int most_propagated_values = 4096;  // no shape is longer
 constexpr int most_nested = 32;
 constexpr std::size_t most_inner_nodes = 300'000;
+
+int newest_known_opset() { return onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second; }
+
+// The version of the default domain if libonnx does not know it yet, else 0.
+int newer_opset(const OnnxOpsets& opsets) {
+  const auto opset = opsets.find("");
+  return opset != opsets.end() && opset->second > newest_known_opset() ? opset->second : 0;
+}
 }  // namespace
 
 std::string describe(const onnx::NodeProto& node) {
@@ -48,23 +57,38 @@ void OnnxInference::check_depth(int depth) const {
     throw InputError(file_, "its sub-graphs and functions are nested deeper than {}", most_nested);
 }
 
-void OnnxInference::fail(const onnx::NodeProto& node, const char* why) {
-  if (failure_count_++ > 0) return;
+void OnnxInference::fail(const onnx::NodeProto& node, const char* why, bool contradicts) {
+  if (doubts_.failures++ > 0) return;
+  doubts_.first_contradicts = contradicts;
   std::string line = why;
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   if (line.size() > 200) line = line.substr(0, 200) + "...";
-  first_failure_ = fmt::format("{}: {}", describe(node), line);
+  doubts_.first_failure = fmt::format("{}: {}", describe(node), line);
+}
+
+void OnnxInference::Doubts::add(const Doubts& others) {
+  if (failures == 0) {
+    first_failure = others.first_failure;
+    first_contradicts = others.first_contradicts;
+  }
+  failures += others.failures;
+  unknown_trips += others.unknown_trips;
 }
 
 std::string OnnxInference::failures() const {
-  if (failure_count_ == 0) return {};
-  const int known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
-  const auto opset = main.opsets.find("");
-  const bool is_newer = opset != main.opsets.end() && opset->second > known;
-  return fmt::format("{} node{}{}; the first is {}", failure_count_, failure_count_ == 1 ? "" : "s",
-                     is_newer ? fmt::format(" (opset {}, inference supports up to {})", opset->second, known) : "",
-                     first_failure_);
+  if (doubts_.failures == 0) return {};
+  const int newer = newer_opset(main.opsets);
+  return fmt::format(
+      "{} node{}{}; the first is {}", doubts_.failures, doubts_.failures == 1 ? "" : "s",
+      newer > 0 ? fmt::format(" (opset {}, inference supports up to {})", newer, newest_known_opset()) : "",
+      doubts_.first_failure);
+}
+
+std::string OnnxInference::one_branch() const {
+  if (of_one_branch_.empty()) return {};
+  return fmt::format("{} If node{}; the first is {}", of_one_branch_.size(), of_one_branch_.size() == 1 ? "" : "s",
+                     first_of_one_branch_);
 }
 
 std::string OnnxInference::bounded() const {
@@ -96,7 +120,8 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   } catch (const InputError&) {
     throw;
   } catch (const onnx::InferenceError& error) {
-    fail(node, error.what());  // types that were inferred before the error are kept, as in libonnx
+    // Types that were inferred before the error are kept, as in libonnx.
+    fail(node, error.what(), knows_shapes_read_by(node, scope));
   } catch (const std::exception& error) {
     fail(node, error.what());
     return;
@@ -108,6 +133,15 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   if (given_.upper_bounds && bound_sizes(node, scope, folder_) && bounded_.insert(&node).second && bounded_.size() == 1)
     first_bounded_ = describe(node);
   if (depth == 0) check_result(node, scope, file_);
+}
+
+// Whether inference knows the op and the shapes of all that the node reads, so that an error about them is certain.
+bool OnnxInference::knows_shapes_read_by(const onnx::NodeProto& node, const OnnxScope& scope) const {
+  if (given_.upper_bounds || has_subgraph(node) || newer_opset(scope.opsets) > 0) return false;
+  return std::ranges::all_of(node.input(), [&](const std::string& input) {
+    const auto type = scope.types.find(input);
+    return input.empty() || (type != scope.types.end() && type->second->tensor_type().has_shape());
+  });
 }
 
 void OnnxInference::infer_operator(const onnx::OpSchema& schema, onnx::NodeProto& node, Context& context,

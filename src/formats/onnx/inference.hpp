@@ -45,7 +45,11 @@ class OnnxInference {
 
   // The number of If, Loop and Scan nodes whose costs are not those of a run: the condition or the number of trips is
   // not known.
-  [[nodiscard]] std::size_t unknown_trips() const { return unknown_trips_; }
+  [[nodiscard]] std::size_t unknown_trips() const { return doubts_.unknown_trips; }
+
+  // The number of If nodes that were taken as one branch, because a node of the other contradicts the known shapes, and
+  // the first of them with the error, as a text; "" if there are none.
+  [[nodiscard]] std::string one_branch() const;
 
   // The number of nodes that were sized by their upper bound and the first of them, as a text; "" if there are none.
   [[nodiscard]] std::string bounded() const;
@@ -59,11 +63,20 @@ class OnnxInference {
   class Subgraph;
   class Context;
   class LoopRun;
+  // What could not be found out in a graph and the sub-graphs that it runs.
+  struct Doubts {
+    std::size_t unknown_trips = 0, failures = 0;
+    std::string first_failure;
+    bool first_contradicts = false;  // that node cannot run on inputs of the known shapes, whatever their values
+
+    void add(const Doubts& others);
+  };
 
   void infer_operator(const onnx::OpSchema& schema, onnx::NodeProto& node, Context& context, OnnxScope& scope);
   // Infers If with a known condition, Loop and Scan, and the cost of each; false for all other nodes.
   bool infer_control_flow(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
   void infer_if(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
+  void infer_both_branches(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
   void infer_scan(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
   std::optional<onnx::NodeProto> used_form(const onnx::NodeProto& node, OnnxScope& scope, int depth);
   std::optional<onnx::NodeProto> with_fitted_target(const onnx::NodeProto& node, OnnxScope& scope);
@@ -77,7 +90,8 @@ class OnnxInference {
   void check_sizes(const onnx::NodeProto& node, const std::string& tensor, const onnx::TypeProto& type) const;
   void count_inner_node();
   void check_depth(int depth) const;
-  void fail(const onnx::NodeProto& node, const char* why);
+  void fail(const onnx::NodeProto& node, const char* why, bool contradicts = false);
+  [[nodiscard]] bool knows_shapes_read_by(const onnx::NodeProto& node, const OnnxScope& scope) const;
 
   const std::string& file_;
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // "domain:name"
@@ -89,9 +103,9 @@ class OnnxInference {
   std::unordered_set<const onnx::NodeProto*> bounded_;
   std::string first_bounded_;
   std::size_t inner_nodes_ = 0;
-  std::size_t unknown_trips_ = 0;
-  std::size_t failure_count_ = 0;
-  std::string first_failure_;
+  Doubts doubts_;
+  std::unordered_set<const onnx::NodeProto*> of_one_branch_;
+  std::string first_of_one_branch_;
 };
 
 // "'conv1' (Conv)"

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "formats/onnx/subgraphs.hpp"
 
 namespace emplace::formats {
@@ -70,10 +72,13 @@ void OnnxInference::Subgraph::set_input(OnnxScope& scope, int position, const on
 }
 
 void OnnxInference::Subgraph::infer_nodes(OnnxScope& scope) {
+  Doubts outside = std::exchange(inference_.doubts_, {});
   for (onnx::NodeProto& node : *graph_.mutable_node()) {
     inference_.count_inner_node();
     inference_.infer(node, scope, depth_);
   }
+  last_doubts_ = std::exchange(inference_.doubts_, std::move(outside));
+  inference_.doubts_.add(last_doubts_);
 }
 
 void OnnxInference::Subgraph::copy_from_outside(OnnxScope& scope, const std::string& name) const {

@@ -32,6 +32,7 @@ class OnnxInference::Subgraph final : public onnx::GraphInferencer {
   [[nodiscard]] bool has_run() const { return !scopes_.empty(); }
   // What the last run found. There must have been one.
   [[nodiscard]] OnnxScope& last_scope() { return scopes_.back(); }
+  [[nodiscard]] const Doubts& last_doubts() const { return last_doubts_; }
 
  private:
   void copy_from_outside(OnnxScope& scope, const std::string& name) const;
@@ -44,6 +45,7 @@ class OnnxInference::Subgraph final : public onnx::GraphInferencer {
   const OnnxScope& outer_;
   int depth_;
   std::vector<std::string> outside_;
+  Doubts last_doubts_;
   std::deque<OnnxScope> scopes_;  // one for each call, because the caller keeps pointers to the types
 };
 

@@ -43,22 +43,17 @@ std::vector<std::string> read_onnx_modules(const std::string& model) {
         module = innermost_module(entry.value());
     });
   };
-  const auto read_main_graph = [&] {
+  // Enters the fields of the current message that have this number.
+  const auto each_of = [&](std::uint32_t number, const auto& read) {
     in.each([&](const ProtoPlace& field) {
       if (!field.has_length) return;
-      if (field.number == graph_node)
-        in.enter(field, read_node);
+      if (field.number == number)
+        in.enter(field, read);
       else
         in.skip(field);
     });
   };
-  in.each([&](const ProtoPlace& field) {
-    if (!field.has_length) return;
-    if (field.number == model_graph)
-      in.enter(field, read_main_graph);
-    else
-      in.skip(field);
-  });
+  each_of(model_graph, [&] { each_of(graph_node, read_node); });
   return modules;
 }
 

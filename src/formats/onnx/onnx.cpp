@@ -198,6 +198,8 @@ void warn_of(const OnnxFindings& findings, const std::string& path) {
     log_warning("{}: sizes of the exported batch were replaced in the targets of {}", path, findings.rewritten);
   if (!findings.bounded.empty())
     log_warning("{}: sizes that depend on data are taken at their upper bound in {}", path, findings.bounded);
+  if (!findings.one_branch.empty())
+    log_warning("{}: with these sizes only one branch can run of {}", path, findings.one_branch);
   if (findings.unknown_trips > 0)
     log_warning(
         "{}: {} nodes (If, Loop, Scan) have a condition or a number of trips that is not known; an If is costed as its "

@@ -123,6 +123,7 @@ OnnxFindings read_answer(Answer answer, Graph& graph) {
   findings.failures = answer.words();
   findings.rewritten = answer.words();
   findings.bounded = answer.words();
+  findings.one_branch = answer.words();
   findings.unknown_trips = static_cast<std::size_t>(answer.number());
   return findings;
 }
@@ -152,6 +153,7 @@ OnnxFindings inferred(onnx::ModelProto& model, std::span<const OpId> order, Grap
     answer.put(inference.failures());
     answer.put(inference.rewritten());
     answer.put(inference.bounded());
+    answer.put(inference.one_branch());
     answer.put(static_cast<std::int64_t>(inference.unknown_trips()));
     return std::move(answer).take();
   });

@@ -21,6 +21,7 @@ struct OnnxFindings {
   std::string failures;           // about the nodes that failed; "": none
   std::string rewritten;          // about Reshape nodes whose targets were fitted to the given sizes; "": none
   std::string bounded;            // about nodes that were sized by their upper bound; "": none
+  std::string one_branch;         // about If nodes of which one branch cannot run with the known sizes; "": none
   std::size_t unknown_trips = 0;  // If nodes with an unknown condition, loops with an unknown number of trips
 };
 OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,

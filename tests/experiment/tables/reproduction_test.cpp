@@ -89,6 +89,17 @@ TEST_F(SmallReproduction, HasTheCalibratedColumnAsPublishedAndEveryOtherCell) {
   }
 }
 
+TEST_F(SmallReproduction, KeepsTheOtherEndsOfARecipeBesideTheBudgetOfACell) {
+  std::string toml = small_table();
+  toml.replace(toml.find("groups = 9"), 10, "groups = 9, patience = 40, stop_at_bound = true, updates = 3");
+  make(toml);
+  const std::string config = read_file(std::filesystem::directory_iterator(file("runs"))->path() / "config.toml");
+  EXPECT_THAT(config, HasSubstr("patience = 40\n"));
+  EXPECT_THAT(config, HasSubstr("stop_at_bound = true\n"));
+  EXPECT_THAT(config, HasSubstr("evaluations = 50\n")) << "the cell's budget";
+  EXPECT_THAT(config, HasSubstr("updates = 0\n")) << "which replaces that of the recipe";
+}
+
 TEST_F(SmallReproduction, LeavesPlacementsThatSimulateToTheSameTick) {
   make(small_table());
   const nlohmann::json kept = nlohmann::json::parse(read_file(file("cells/one.post.0.json")));
