@@ -78,6 +78,7 @@ struct ProblemBuilder::Parts {
     std::optional<OutputSpec> output;
   };
 
+  void add_times(const OpSpec& op, const std::string& place);
   // The steps of build(), in their order. `place` is the file.
   void fill_routes();
   void fill_shapes();
@@ -172,21 +173,7 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   if (op.seconds.size() != count)
     throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quote(op.name), count,
                      op.seconds.size());
-  bool runs_somewhere = false;
-  for (std::size_t d = 0; d < count; ++d) {
-    const double seconds = op.seconds[d];
-    parts_->problem.zero_cost.push_back(seconds == 0);
-    if (std::isnan(seconds)) {
-      parts_->problem.op_time.push_back(cannot_run);
-      continue;
-    }
-    if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > longest_seconds())
-      throw InputError(place, "the time of op {} on device {} must be from 0 to {:.0f} s, got {}", quote(op.name),
-                       quote(parts_->problem.devices[d].name), longest_seconds(), seconds);
-    parts_->problem.op_time.push_back(ticks_of_seconds(seconds));
-    runs_somewhere = true;
-  }
-  if (!runs_somewhere) throw InputError(place, "no device can run op {}", quote(op.name));
+  parts_->add_times(op, place);
   check_bytes(op.resident, "resident bytes", place);
   check_bytes(op.scratch, "scratch bytes", place);
   parts_->problem.resident.push_back(op.resident);
@@ -208,6 +195,29 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   parts_->problem.op_names.push_back(std::move(op.name));
   parts_->problem.op_types.push_back(std::move(op.type));
   return OpId{parts_->problem.op_names.size() - 1};
+}
+
+// Appends the row of the op's times.
+void ProblemBuilder::Parts::add_times(const OpSpec& op, const std::string& place) {
+  const std::size_t begin = problem.op_time.size();
+  problem.op_time.resize(begin + op.seconds.size(), cannot_run);
+  problem.zero_cost.resize(begin + op.seconds.size(), 0);
+  bool runs_somewhere = false;
+  double before = std::nan("");  // most times are those of the device before
+  Ticks ticks = 0;
+  for (std::size_t d = 0; d < op.seconds.size(); ++d) {
+    const double seconds = op.seconds[d];
+    if (std::isnan(seconds)) continue;
+    if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > longest_seconds())
+      throw InputError(place, "the time of op {} on device {} must be from 0 to {:.0f} s, got {}", quote(op.name),
+                       quote(problem.devices[d].name), longest_seconds(), seconds);
+    if (seconds != before) ticks = ticks_of_seconds(seconds);
+    before = seconds;
+    problem.op_time[begin + d] = ticks;
+    problem.zero_cost[begin + d] = seconds == 0 ? 1 : 0;
+    runs_somewhere = true;
+  }
+  if (!runs_somewhere) throw InputError(place, "no device can run op {}", quote(op.name));
 }
 
 TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place,

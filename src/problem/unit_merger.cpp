@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <utility>
 
 namespace emplace {
@@ -21,14 +22,19 @@ UnitMerger::UnitMerger(const Problem& problem)
   for (std::size_t op = 0; op < count_; ++op) {
     Ticks devices = 0;
     Ticks mean = 0;  // each time is divided before the sum, which could overflow otherwise
+    const std::span<const Ticks> times = std::span(problem.op_time).subspan(op * device_count, device_count);
     for (std::size_t d = 0; d < device_count; ++d)
-      if (problem.op_time[op * device_count + d] != cannot_run) {
+      if (times[d] != cannot_run) {
         devices_[op][d / 64] |= std::uint64_t{1} << (d % 64);
         ++devices;
       }
-    for (std::size_t d = 0; d < device_count; ++d)
-      if (problem.op_time[op * device_count + d] != cannot_run)
-        mean += problem.op_time[op * device_count + d] / devices;
+    Ticks before = cannot_run, part = 0;  // most times are those of the device before, and dividing is slow
+    for (const Ticks time : times) {
+      if (time == cannot_run) continue;
+      if (time != before) part = time / devices;
+      before = time;
+      mean += part;
+    }
     work_[op] = std::max<Ticks>(1, mean);
   }
 }

@@ -1,6 +1,6 @@
 #include "formats/json/json.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -8,13 +8,28 @@
 namespace emplace::formats::json {
 
 std::string Place::str() const {
-  if (parent_ == nullptr) return std::string(name_);
-  const std::string before = parent_->str();
-  const char* separator = parent_->parent_ == nullptr ? ": " : "";
-  if (index_ != no_index) return fmt::format("{}{}[{}]", before, separator, index_);
+  std::string text;
+  append_to(text);
+  return text;
+}
+
+void Place::append_to(std::string& text) const {
+  if (parent_ == nullptr) {
+    text += name_;
+    return;
+  }
+  parent_->append_to(text);
+  const bool is_first = parent_->parent_ == nullptr;
+  if (is_first) text += ": ";
+  if (index_ != no_index) {
+    text.append("[").append(fmt::format_int(index_).c_str()).append("]");
+    return;
+  }
   const bool plain = !name_.empty() && name_.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
-  if (!plain) return fmt::format("{}{}[{}]", before, separator, quote(name_));
-  return fmt::format("{}{}{}", before, *separator != '\0' ? separator : ".", name_);
+  if (plain)
+    text.append(is_first ? "" : ".").append(name_);
+  else
+    text.append("[").append(quote(name_)).append("]");
 }
 
 Value Document::root() const { return {*this, 0}; }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +24,8 @@ class Place {
   [[nodiscard]] std::string str() const;
 
  private:
+  void append_to(std::string& text) const;
+
   static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();
   const Place* parent_ = nullptr;
   std::string_view name_;
@@ -43,8 +45,32 @@ struct Node {
 
 class Value;
 
+// A list that grows without copying, as an untrusted file may have very many nodes.
+class Nodes {
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  Node& operator[](std::size_t node) { return pieces_[node / of_piece][node % of_piece]; }
+  const Node& operator[](std::size_t node) const { return pieces_[node / of_piece][node % of_piece]; }
+  void push_back(Node node) {
+    if (next_ == end_) {
+      pieces_.push_back(std::make_unique_for_overwrite<Node[]>(of_piece));
+      next_ = pieces_.back().get();
+      end_ = next_ + of_piece;
+    }
+    *next_++ = node;
+    ++size_;
+  }
+
+ private:
+  static constexpr std::size_t of_piece = 4096;
+  std::vector<std::unique_ptr<Node[]>> pieces_;
+  Node *next_ = nullptr, *end_ = nullptr;  // the free part of the last piece
+  std::size_t size_ = 0;
+};
+
 struct Document {
-  std::deque<Node> nodes;  // a deque grows without copying, as an untrusted file may have very many nodes
+  Nodes nodes;
   std::string texts;
   [[nodiscard]] Value root() const;
 };

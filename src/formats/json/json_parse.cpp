@@ -1,23 +1,19 @@
-// Builds our tree with nlohmann's SAX parser. nlohmann's own tree would keep the last of repeated keys without an error
-// and take far more memory.
+// Builds our tree with nlohmann's SAX parser, whose messages say what is wrong with a text. nlohmann's own tree would
+// keep the last of repeated keys without an error and take far more memory.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "formats/json/json.hpp"
+#include "formats/json/json_scan.hpp"
 
 namespace emplace::formats::json {
 
-namespace {
-
-constexpr std::size_t deepest_json = 64;
-
-// The value of a decimal text such as "4096.0" or "1.2e10" if it is whole and fits 64 bits; exact beyond 2^53 too.
 std::optional<std::int64_t> whole_of_decimal(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -48,6 +44,8 @@ std::optional<std::int64_t> whole_of_decimal(std::string_view text) {
   if (error != std::errc{}) return std::nullopt;
   return value;
 }
+
+namespace {
 
 // A piece of a broken file for a message: short, on one line, and with ASCII characters only.
 std::string shown(std::string_view piece) {
@@ -197,14 +195,19 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-Document parse(std::string_view text, const std::string& file) {
-  constexpr std::size_t longest = std::size_t{1} << 31;  // counts and offsets fit 32 bits
-  if (text.size() > longest) throw InputError(file, "has {} bytes, at most {} are read", text.size(), longest);
+Document explain_json(std::string_view text, const std::string& file) {
   Document document;
   Handler handler(document, text, file);
   const bool done = nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &handler);
   EMPLACE_CHECK(done && !document.nodes.empty());
   return document;
+}
+
+Document parse(std::string_view text, const std::string& file) {
+  constexpr std::size_t longest = std::size_t{1} << 31;  // counts and offsets fit 32 bits
+  if (text.size() > longest) throw InputError(file, "has {} bytes, at most {} are read", text.size(), longest);
+  std::optional<Document> document = scan_json(text);
+  return document ? std::move(*document) : explain_json(text, file);
 }
 
 std::string escaped(std::string_view text) {

@@ -83,6 +83,7 @@ template <class TheId>
 std::vector<TheId> ids_at(const Fields& fields, std::string_view key) {
   std::vector<TheId> ids;
   const Place place = fields.place(key);
+  ids.reserve(fields.need(key).array_size(place));
   fields.need(key).each_element(place, [&](std::size_t i, Value id) {
     ids.push_back(TheId{static_cast<std::size_t>(id.whole(Place(place, i), 0, largest_id))});
   });
@@ -117,6 +118,7 @@ void read_op(const Fields& fields, ProblemBuilder& builder) {
             .scratch = bytes_or_zero(fields, "scratch_bytes"),
             .colocate = {}};
   const Place seconds = fields.place("seconds");
+  op.seconds.reserve(fields.need("seconds").array_size(seconds));
   fields.need("seconds").each_element(seconds, [&](std::size_t device, Value time) {
     op.seconds.push_back(time.is_null() ? std::nan("") : time.number(Place(seconds, device)));
   });

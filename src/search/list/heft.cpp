@@ -44,13 +44,15 @@ ListPlacement heft(const Problem& problem, const Units& units, MemoryView view, 
   PacedDeadline time(deadline);
   for (const std::uint32_t op : order) {
     if (time.passed()) break;
-    const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
+    using Value = PartialSchedule::Value;
+    const auto value = [&](const PartialSchedule::Slot& slot) {
       if (!lookahead) return std::pair(Ticks{0}, slot.end);
       schedule.borrow(op, slot.device, slot.start);
       const Ticks consumers = latest_consumer(problem, units, schedule, op, slot.device, slot.end);
       schedule.give_back();
       return std::pair(consumers, slot.end);
-    });
+    };
+    const auto best = schedule.best_slot(op, value, lookahead ? Value::any : Value::grows);
     schedule.place(op, best.device, best.start);
   }
   return list_placement(schedule);

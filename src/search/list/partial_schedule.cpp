@@ -24,7 +24,9 @@ PartialSchedule::PartialSchedule(const Problem& problem, const Units& units, Mem
       used_(units.devices, 0),
       end_(units.devices, 0),
       shortest_(units.devices, std::numeric_limits<Ticks>::max()),
-      gaps_(units.devices) {
+      gaps_(units.devices),
+      candidates_(units.devices, 0),
+      arrivals_(units.devices, 0) {
   for (std::size_t at = 0; at < problem.op_time.size(); ++at)
     if (problem.op_time[at] != cannot_run)
       shortest_[at % units.devices] = std::min(shortest_[at % units.devices], problem.op_time[at]);
@@ -36,29 +38,31 @@ Bytes PartialSchedule::overflow_with(std::size_t unit, std::size_t device) const
 }
 
 std::span<const std::uint8_t> PartialSchedule::candidates(std::uint32_t op) {
-  candidates_.clear();
   const std::uint32_t unit = units_.grouping.unit_of_op[op];
   if (placed_[unit] > 0) {
-    candidates_.push_back(unit_device_[unit]);
-    return candidates_;
+    candidates_[0] = unit_device_[unit];
+    return std::span(candidates_).first(1);
   }
+  const std::uint8_t* const allowed = units_.grouping.allowed.data() + unit * units_.devices;
+  const bool limited = view_ != MemoryView::none;
+  std::size_t count = 0;
   using Worth = std::pair<Bytes, bool>;
   Worth best{std::numeric_limits<Bytes>::max(), true};
   for (std::size_t d = 0; d < units_.devices; ++d) {
-    if (!units_.grouping.allows(unit, d)) continue;
-    const Worth worth{overflow_with(unit, d), preferred_[d] == 0};
+    if (allowed[d] == 0) continue;
+    const Worth worth{limited ? overflow_with(unit, d) : 0, preferred_[d] == 0};
     if (worth > best) continue;
-    if (worth < best) candidates_.clear();
+    if (worth < best) count = 0;
     best = worth;
-    candidates_.push_back(static_cast<std::uint8_t>(d));
+    candidates_[count++] = static_cast<std::uint8_t>(d);
   }
-  return candidates_;
+  return std::span(candidates_).first(count);
 }
 
 bool PartialSchedule::is_candidate(std::uint32_t op, std::uint8_t device) {
   const std::uint32_t unit = units_.grouping.unit_of_op[op];
   if (placed_[unit] > 0) return unit_device_[unit] == device;
-  if (!units_.grouping.allows(unit, device)) return false;
+  if (units_.grouping.allowed[unit * units_.devices + device] == 0) return false;
   if (preferred_[device] != 0 && overflow_with(unit, device) == 0) return true;  // nothing is better
   const auto all = candidates(op);
   return std::find(all.begin(), all.end(), device) != all.end();
@@ -66,9 +70,9 @@ bool PartialSchedule::is_candidate(std::uint32_t op, std::uint8_t device) {
 
 Ticks PartialSchedule::arrival(std::uint32_t tensor, std::uint8_t from, Ticks finish, std::uint8_t to) const {
   if (from == to) return finish;
-  const DeviceId a{std::size_t{from}}, b{std::size_t{to}};
-  if (problem_.has_route(a, b)) return finish + problem_.transfer(TensorId{tensor}, a, b);
-  return std::max(finish, total_limit);
+  const std::int32_t route = problem_.route_class[from * units_.devices + to];
+  if (route < 0) return std::max(finish, total_limit);
+  return finish + problem_.transfer_time[tensor * problem_.route_classes.size() + static_cast<std::size_t>(route)];
 }
 
 Ticks PartialSchedule::first_gap(std::uint8_t device, Ticks from, Ticks duration) const {
@@ -112,14 +116,16 @@ void PartialSchedule::place(std::uint32_t op, std::uint8_t device, Ticks start) 
   device_[op] = device;
   start_[op] = start;
   ++placed_count_;
-  for (const std::uint32_t tensor : problem_.outputs[op])
-    for (std::size_t to = 0; to < units_.devices; ++to) {
-      const Ticks there = arrival(tensor, device, start + duration(op, device), static_cast<std::uint8_t>(to));
-      for (const std::uint32_t consumer : problem_.consumers[tensor]) {
-        Ticks& ready = ready_[consumer * units_.devices + to];
-        ready = std::max(ready, there);
-      }
+  const Ticks finish = start + duration(op, device);
+  for (const std::uint32_t tensor : problem_.outputs[op]) {
+    if (problem_.consumers[tensor].empty()) continue;
+    for (std::size_t to = 0; to < units_.devices; ++to)
+      arrivals_[to] = arrival(tensor, device, finish, static_cast<std::uint8_t>(to));
+    for (const std::uint32_t consumer : problem_.consumers[tensor]) {
+      Ticks* const ready = ready_.data() + consumer * units_.devices;
+      for (std::size_t to = 0; to < units_.devices; ++to) ready[to] = std::max(ready[to], arrivals_[to]);
     }
+  }
   const std::uint32_t unit = units_.grouping.unit_of_op[op];
   if (placed_[unit]++ == 0) {
     unit_device_[unit] = device;

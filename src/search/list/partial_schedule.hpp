@@ -1,6 +1,8 @@
 // A schedule that a list scheduler builds op by op: the busy times of each device, and the arrival times of data.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -31,6 +33,11 @@ class PartialSchedule {
   std::span<const std::uint8_t> candidates(std::uint32_t op);
   // Whether candidates(op) has the device; mostly in constant time.
   [[nodiscard]] bool is_candidate(std::uint32_t op, std::uint8_t device);
+  // Whether the device has this much memory left, so that no unit up to this size exceeds it.
+  [[nodiscard]] bool has_room(std::uint8_t device, Bytes bytes) const {
+    return view_ == MemoryView::none || problem_.devices[device].memory == no_memory_limit ||
+           used_[device] + bytes <= problem_.devices[device].memory;
+  }
   // When all inputs from ops placed so far would have arrived on the device.
   [[nodiscard]] Ticks ready(std::uint32_t op, std::uint8_t device) const {
     return ready_[op * units_.devices + device];
@@ -40,20 +47,25 @@ class PartialSchedule {
   // The earliest start at or after `from` for which the device is idle for `duration`.
   [[nodiscard]] Ticks first_gap(std::uint8_t device, Ticks from, Ticks duration) const;
   // Of the op's candidate devices, each with the first gap into which the op fits, the slot with the least value(slot),
-  // the first of equals.
+  // the first of equals. Where the value `grows` with the start of a slot (or stays), no gap is looked for on devices
+  // that would not be better if they were idle.
   struct Slot {
     std::uint8_t device = 0;
     Ticks start = 0, end = 0;
   };
-  template <class Value>
-  Slot best_slot(std::uint32_t op, Value&& value) {
+  enum class Value : std::uint8_t { any, grows };
+  template <class Worth>
+  Slot best_slot(std::uint32_t op, Worth&& value, Value kind = Value::grows) {
     const auto open = candidates(op);
     // Copied, because value() may call candidates() itself.
-    const std::vector<std::uint8_t> devices(open.begin(), open.end());
+    std::array<std::uint8_t, max_devices> devices;
+    std::ranges::copy(open, devices.begin());
     std::optional<std::pair<decltype(value(Slot{})), Slot>> best;
-    for (const std::uint8_t device : devices) {
-      const Ticks start = first_gap(device, ready(op, device), duration(op, device));
-      const Slot slot{device, start, start + duration(op, device)};
+    for (const std::uint8_t device : std::span(devices).first(open.size())) {
+      const Ticks arrived = ready(op, device), time = duration(op, device);
+      if (kind == Value::grows && best && !(value(Slot{device, arrived, arrived + time}) < best->first)) continue;
+      const Ticks start = first_gap(device, arrived, time);
+      const Slot slot{device, start, start + time};
       if (auto worth = value(slot); !best || worth < best->first) best.emplace(std::move(worth), slot);
     }
     return best->second;
@@ -92,7 +104,8 @@ class PartialSchedule {
   std::vector<Ticks> end_, shortest_;      // D; shortest_: of the ops that the device can run
   std::vector<IdleTimes> gaps_;            // D: the idle times before end_ into which some op fits
   std::size_t placed_count_ = 0;           // ops
-  std::vector<std::uint8_t> candidates_;
+  std::vector<std::uint8_t> candidates_;   // D: where candidates() writes its result
+  std::vector<Ticks> arrivals_;            // D: of the tensor that is sent
   struct Borrowed {
     std::uint8_t device = 0;
     Ticks finish = 0;

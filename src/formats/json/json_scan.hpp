@@ -1,0 +1,25 @@
+// The two parsers that make a Document: a quick one for valid texts, and one that says what is wrong with a text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/json/json.hpp"
+
+namespace emplace::formats::json {
+
+// Nesting beyond this many levels is an error.
+inline constexpr std::size_t deepest_json = 64;
+
+// The tree of a text in one pass, as explain_json() makes it; nothing for a text that explain_json() refuses. It may
+// also give up on rare valid texts, such as one that begins with a byte order mark.
+std::optional<Document> scan_json(std::string_view text);
+
+// The same tree, made several times slower by nlohmann's parser; throws the errors of parse().
+Document explain_json(std::string_view text, const std::string& file);
+
+// The value of a decimal text such as "4096.0" or "1.2e10" if it is whole and fits 64 bits; exact beyond 2^53 too.
+std::optional<std::int64_t> whole_of_decimal(std::string_view text);
+
+}  // namespace emplace::formats::json
