@@ -154,9 +154,9 @@ ExitCode run_cost(const Arguments& arguments) {
   const source::SourceOptions options = arguments.options.options();
   const machine::Machine machine = machine::load_machine(arguments.machine);
   const std::vector<cost::DeviceProfile> profiles = read_profiles(arguments);
-  const Graph graph = source::load_graph(arguments.graph, options.read);
-  cost::Lowered lowered = cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles,
-                                      !arguments.output.empty());
+  Graph graph = source::load_graph(arguments.graph, options.read);
+  cost::Lowered lowered = cost::lower(std::move(graph), machine, options.roofline, arguments.graph + "@" + machine.name,
+                                      profiles, !arguments.output.empty());
   cost::refuse_unsized(lowered, options.roofline, arguments.graph);
   source::add_expert(arguments.graph, lowered);
   const std::vector<std::string> warnings = cost::cost_warnings(lowered);

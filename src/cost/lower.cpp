@@ -182,15 +182,17 @@ std::vector<DeviceCost> costs_of(const PassResult& kernels, const Graph& graph, 
   return sums(kernel_times(kernels.graph, rooflines_of(machine, options.fuse), measured, name), machine.devices.size());
 }
 
-}  // namespace
-
-Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
-              const std::string& name, std::span<const DeviceProfile> profiles, bool with_other_costs) {
+// `done_with`: the graph itself, if it may be given up.
+Lowered lower_graph(const Graph& graph, Graph* done_with, const machine::Machine& machine,
+                    const RooflineOptions& options, const std::string& name, std::span<const DeviceProfile> profiles,
+                    bool with_other_costs) {
   graph.validate(name);
   Lowered lowered;
   RooflineOptions other = options;
   other.fuse = !options.fuse;
   PassResult kernels = kernel_passes(graph, with_other_costs && options.fuse ? other : options, name);
+  const std::size_t op_count = graph.ops.size();
+  if (done_with != nullptr && profiles.empty()) *done_with = {};
   if (with_other_costs) {
     // One of the two is made from the other, so that the passes before run once.
     PassResult fused = followed_by(kernels, fuse(kernels.graph));
@@ -211,8 +213,7 @@ Lowered lower(const Graph& graph, const machine::Machine& machine, const Rooflin
   for (std::size_t i = lowered.became.size(); i-- > 0;)
     if (const OpId now = lowered.became[i]; !now.is_none()) lowered.origin[now.index()] = OpId{i};
   if (lowered.graph.ops.empty())
-    throw InputError(name, "nothing is left to place: the graph has {} ops and pruning folded all of them",
-                     graph.ops.size());
+    throw InputError(name, "nothing is left to place: the graph has {} ops and pruning folded all of them", op_count);
 
   ProblemBuilder builder(name);
   add_machine(builder, machine);
@@ -224,6 +225,18 @@ Lowered lower(const Graph& graph, const machine::Machine& machine, const Rooflin
   lowered.statistics = statistics(lowered.graph);
   lowered.unmatched_unsupported = unmatched_unsupported(lowered.graph, machine);
   return lowered;
+}
+
+}  // namespace
+
+Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
+              const std::string& name, std::span<const DeviceProfile> profiles, bool with_other_costs) {
+  return lower_graph(graph, nullptr, machine, options, name, profiles, with_other_costs);
+}
+
+Lowered lower(Graph&& graph, const machine::Machine& machine, const RooflineOptions& options, const std::string& name,
+              std::span<const DeviceProfile> profiles, bool with_other_costs) {
+  return lower_graph(graph, &graph, machine, options, name, profiles, with_other_costs);
 }
 
 }  // namespace emplace::cost

@@ -58,9 +58,12 @@ struct Lowered {
 // to the machine (cost/measured.hpp). InputError if nothing is left to place, a training step is to be expanded again,
 // no device can run an op, or a device lacks the peak of a dtype in which the graph computes.
 // `other_costs` are computed if `with_other_costs` is set: to compare the sum over a graph's ops with the sum over its
-// fused ops, which is the time of a whole model in a runtime that fuses.
+// fused ops, which is the time of a whole model in a runtime that fuses. A graph that is moved here is given up as soon
+// as the passes have read it, so that a large one is not in memory twice.
 Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
               const std::string& name, std::span<const DeviceProfile> profiles = {}, bool with_other_costs = false);
+Lowered lower(Graph&& graph, const machine::Machine& machine, const RooflineOptions& options, const std::string& name,
+              std::span<const DeviceProfile> profiles = {}, bool with_other_costs = false);
 
 // "5497 of 6647 ops of the model are not placed: ...", where `became` has the op that each became; "" if all are
 // placed.

@@ -74,7 +74,7 @@ struct ProblemBuilder::Parts {
     OpId from;
     Bytes bytes;
     std::vector<OpId> to;
-    std::string place;
+    std::uint32_t place;  // in `places`
     std::optional<OutputSpec> output;
   };
 
@@ -92,7 +92,10 @@ struct ProblemBuilder::Parts {
   void add_tensor(std::uint32_t t, std::vector<std::uint32_t>& seen_by);
 
   Problem problem;
+  [[nodiscard]] const std::string& place_of(const Tensor& tensor) const { return places[tensor.place]; }
+
   std::vector<Tensor> tensors;
+  std::vector<std::string> places;                 // of tensors; one for those in a row that have the same
   std::vector<std::vector<std::uint32_t>> routes;  // D x D, allocated when the first route or op is added
   std::size_t time_classes = 0;                    // 0: times are computed from bytes, latencies and bandwidths
   std::vector<std::int32_t> time_class;            // D x D like `routes`: the class of given times
@@ -230,8 +233,10 @@ TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to
       throw InputError(place, "a transfer's time must be from 0 to {:.0f} s, got {}", longest_seconds(), time);
     parts_->given_times.push_back(ticks_of_seconds(time));
   }
+  if (parts_->places.empty() || parts_->places.back() != place) parts_->places.push_back(place);
+  const auto at = static_cast<std::uint32_t>(parts_->places.size() - 1);
   parts_->tensors.push_back(
-      {from, bytes, std::move(to), place, output == nullptr ? std::nullopt : std::optional(*output)});
+      {from, bytes, std::move(to), at, output == nullptr ? std::nullopt : std::optional(*output)});
   return TensorId{parts_->tensors.size() - 1};
 }
 
@@ -273,7 +278,7 @@ void ProblemBuilder::Parts::fill_transfer_times() {
     for (const Problem::RouteClass& cls : p.route_classes) {
       const double seconds = cls.latency_s + static_cast<double>(p.tensor_bytes[t]) / cls.bytes_per_s;
       if (!(seconds <= longest_seconds()))
-        throw InputError(tensors[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
+        throw InputError(place_of(tensors[t]), "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
                          quote(p.op_names[p.producer[t].index()]), seconds);
       p.transfer_time.push_back(ticks_of_transfer(p.tensor_bytes[t], cls.latency_s, cls.bytes_per_s));
     }
@@ -305,14 +310,15 @@ void ProblemBuilder::Parts::add_tensor(std::uint32_t t, std::vector<std::uint32_
   const Tensor& tensor = tensors[t];
   const std::size_t op_count = p.op_names.size();
   if (tensor.from.index() >= op_count)
-    throw InputError(tensor.place, "the tensor's producer is op {}, but there are {} ops", tensor.from.value, op_count);
+    throw InputError(place_of(tensor), "the tensor's producer is op {}, but there are {} ops", tensor.from.value,
+                     op_count);
   for (const OpId consumer : tensor.to) {
     if (consumer.index() >= op_count)
-      throw InputError(tensor.place, "the tensor has consumer {}, but there are {} ops", consumer.value, op_count);
+      throw InputError(place_of(tensor), "the tensor has consumer {}, but there are {} ops", consumer.value, op_count);
     if (consumer == tensor.from)
-      throw InputError(tensor.place, "op {} consumes its own tensor, a cycle", quote(p.op_names[consumer.index()]));
+      throw InputError(place_of(tensor), "op {} consumes its own tensor, a cycle", quote(p.op_names[consumer.index()]));
     if (seen_by[consumer.index()] == t)
-      throw InputError(tensor.place, "op {} is listed twice as consumer of one tensor",
+      throw InputError(place_of(tensor), "op {} is listed twice as consumer of one tensor",
                        quote(p.op_names[consumer.index()]));
     seen_by[consumer.index()] = t;
     p.consumers.items.push_back(consumer.value);

@@ -78,9 +78,9 @@ LoadedProblem make_problem(const Graph& graph, const machine::Machine& machine, 
 
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
   const machine::Machine loaded_machine = machine::load_machine(machine);
-  const Graph loaded_graph = load_graph(graph, options.read);
+  Graph loaded_graph = load_graph(graph, options.read);
   cost::Lowered lowered =
-      cost::lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
+      cost::lower(std::move(loaded_graph), loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
   cost::refuse_unsized(lowered, options.roofline, graph, options.of_recipe);
   add_expert(graph, lowered);
   return problem_of(std::move(lowered));

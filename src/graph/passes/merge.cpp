@@ -29,6 +29,7 @@ class Merger {
     result_.graph.name = old_.name;
     result_.became.resize(old_.ops.size());
     result_.graph.ops.reserve(groups_.order.size());
+    result_.graph.tensors.reserve(old_.tensors.size());
     for (const Buffer& buffer : buffers_) add_parameter_like(result_.graph, *buffer.first, buffer.shape);
     tensor_now_.resize(old_.tensors.size());
     for (std::size_t i = 0; i < old_.tensors.size(); ++i)

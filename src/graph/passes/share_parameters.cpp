@@ -23,8 +23,9 @@ PassResult share_parameters(Graph old) {
   PassResult result;
   Graph& graph = result.graph;
   graph.name = old.name;
-  graph.ops.reserve(old.ops.size());
-  graph.tensors.reserve(old.tensors.size());
+  // A parameter may add an op with its output.
+  graph.ops.reserve(old.ops.size() + old.parameters.size());
+  graph.tensors.reserve(old.tensors.size() + old.parameters.size());
   std::unordered_set<std::string> names;
   const auto note = [&](const std::string& name) {
     if (name.starts_with("variable/")) names.insert(name);
@@ -105,6 +106,7 @@ PassResult share_parameters(Graph old) {
     const OpId id = op_now[old_id.index()] = graph.add_op(std::move(op));
     for (const TensorId output : outputs) {
       GraphTensor& tensor = old.tensors[output.index()];
+      std::vector<OpId>().swap(tensor.consumers);
       tensor_now[output.index()] =
           Operand::of(graph.add_output(id, std::move(tensor.name), tensor.dtype, std::move(tensor.shape)));
     }

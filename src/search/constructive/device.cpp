@@ -51,8 +51,9 @@ std::vector<std::size_t> by_total_time(const Problem& problem) {
 std::vector<std::size_t> equal_devices(const Problem& problem) {
   const std::size_t devices = problem.device_count();
   std::vector<std::uint8_t> runs_all(devices, 1);
-  for (std::size_t at = 0; at < problem.op_time.size(); ++at)
-    if (problem.op_time[at] == cannot_run) runs_all[at % devices] = 0;
+  for (std::size_t row = 0; row < problem.op_time.size(); row += devices)
+    for (std::size_t d = 0; d < devices; ++d)
+      if (problem.op_time[row + d] == cannot_run) runs_all[d] = 0;
   std::vector<std::size_t> equal = first_equal_column(problem.op_time, devices);
   for (std::size_t d = 0; d < devices; ++d)
     if (runs_all[d] == 0 || problem.devices[d].memory != problem.devices[equal[d]].memory) equal[d] = d;

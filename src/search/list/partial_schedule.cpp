@@ -27,9 +27,9 @@ PartialSchedule::PartialSchedule(const Problem& problem, const Units& units, Mem
       gaps_(units.devices),
       candidates_(units.devices, 0),
       arrivals_(units.devices, 0) {
-  for (std::size_t at = 0; at < problem.op_time.size(); ++at)
-    if (problem.op_time[at] != cannot_run)
-      shortest_[at % units.devices] = std::min(shortest_[at % units.devices], problem.op_time[at]);
+  for (std::size_t row = 0; row < problem.op_time.size(); row += units.devices)
+    for (std::size_t d = 0; d < units.devices; ++d)
+      if (problem.op_time[row + d] != cannot_run) shortest_[d] = std::min(shortest_[d], problem.op_time[row + d]);
 }
 
 Bytes PartialSchedule::overflow_with(std::size_t unit, std::size_t device) const {
