@@ -188,8 +188,9 @@ Grouping numbered_grouping(const Problem& problem, std::vector<std::uint32_t> un
   for (std::size_t op = 0; op < op_count; ++op) {
     const std::size_t unit = grouping.unit_of_op[op];
     ++grouping.members.begin[unit + 1];
-    for (std::size_t d = 0; d < device_count; ++d)
-      if (problem.op_time[op * device_count + d] == cannot_run) grouping.allowed[unit * device_count + d] = 0;
+    std::uint8_t* const allowed = grouping.allowed.data() + unit * device_count;
+    const Ticks* const time = problem.op_time.data() + op * device_count;
+    for (std::size_t d = 0; d < device_count; ++d) allowed[d] &= time[d] == cannot_run ? 0 : 1;
   }
   std::partial_sum(grouping.members.begin.begin(), grouping.members.begin.end(), grouping.members.begin.begin());
   std::vector<std::uint32_t> next(grouping.members.begin.begin(), grouping.members.begin.end() - 1);

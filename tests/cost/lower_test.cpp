@@ -28,6 +28,22 @@ std::string error_of(const Graph& graph, const machine::Machine& machine, const 
   return "no error";
 }
 
+TEST(Lower, MakesTheSameProblemOfAGraphThatItMayGiveUp) {
+  const Graph graph = dense_relu();
+  for (const bool training : {false, true}) {
+    Graph given_up = graph;
+    RooflineOptions options = as_is;
+    options.training = training;
+    const Lowered kept = lower(graph, two_speeds(), options, "g", {}, true);
+    const Lowered moved = lower(std::move(given_up), two_speeds(), options, "g", {}, true);
+    EXPECT_TRUE(same_but_for_the_name(kept.problem, moved.problem));
+    EXPECT_EQ(kept.became, moved.became);
+    ASSERT_EQ(kept.other_costs.size(), moved.other_costs.size());
+    EXPECT_EQ(kept.other_costs.front().seconds, moved.other_costs.front().seconds);
+    EXPECT_TRUE(given_up.ops.empty()) << "its memory is free before the problem is made";
+  }
+}
+
 TEST(Lower, TimesOpsByTheHigherSideOfTheRoofline) {
   const Problem p = lower(dense_relu(), two_speeds(), as_is, "dense").problem;
   // MatMul 100 x 200 by 200 x 300 in f32: 2 * 100 * 200 * 300 = 12e6 FLOPs; (20000 + 60000 + 30000) * 4 = 440000 bytes.

@@ -170,6 +170,7 @@ TEST(QuickPlacers, AreOrderedByTheirPredictedTime) {
   };
   EXPECT_TRUE(is_before(few, "heft", "metis"));
   EXPECT_TRUE(is_before(few, "contiguous", "metis"));
+  EXPECT_TRUE(is_before(many, "m-sct", "scotch"));
   EXPECT_TRUE(is_before(many, "cpop", "contiguous"));  // which tries several placements for each device
 }
 

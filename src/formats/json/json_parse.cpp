@@ -211,6 +211,8 @@ Document parse(std::string_view text, const std::string& file) {
 }
 
 std::string escaped(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::ranges::all_of(text, is_plain)) return "\"" + std::string(text) + "\"";
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error&) {

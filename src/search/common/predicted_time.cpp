@@ -20,12 +20,12 @@ struct MethodTime {
 };
 constexpr MethodTime method_times[] = {
     {"single", 50, 80, 1, true}, {"contiguous", 100, 300, 3, true},
-    {"cpu-only", 130, 8},        {"auto", 130, 8},
-    {"expert", 130, 8},          {"round-robin", 150, 8},
-    {"m-topo", 150, 8},          {"greedy", 200, 10},
-    {"heft", 400, 30},           {"cpop", 550, 30},
-    {"peft", 450, 35},           {"m-etf", 600, 65},
-    {"m-sct", 650, 75},          {"scotch", 2400, 10, 4},
+    {"cpu-only", 130, 5},        {"auto", 130, 5},
+    {"expert", 130, 5},          {"round-robin", 130, 5},
+    {"m-topo", 150, 5},          {"greedy", 200, 6},
+    {"heft", 400, 25},           {"cpop", 550, 17},
+    {"peft", 450, 32},           {"m-etf", 600, 15},
+    {"m-sct", 650, 15},          {"scotch", 2400, 10, 4},
     {"mincut", 2400, 10, 4},     {"metis", 5000, 10, 4},
     {"anneal", 700, 10},         {"tabu", 700, 10},
     {"climb", 1500, 10},         {"brkga", 1000, 10},

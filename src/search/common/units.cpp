@@ -15,16 +15,19 @@ Units::Units(const Problem& problem)
     resident[unit] += problem.resident[op];
     scratch[unit] = std::max(scratch[unit], problem.scratch[op]);
     for (const std::uint32_t tensor : problem.outputs[op]) outputs[unit] += problem.tensor_bytes[tensor];
-    for (std::size_t d = 0; d < devices; ++d)
-      if (grouping.allows(unit, d)) time[unit * devices + d] += problem.op_time[op * devices + d];
+    Ticks* const sum = time.data() + unit * devices;  // of no meaning where a member cannot run
+    const Ticks* const op_time = problem.op_time.data() + op * devices;
+    for (std::size_t d = 0; d < devices; ++d) sum[d] += op_time[d];
   }
   for (std::size_t unit = 0; unit < count(); ++unit) {
     resident[unit] += scratch[unit];
     std::size_t best = devices;
+    Ticks* const row = time.data() + unit * devices;
+    const std::uint8_t* const allowed = grouping.allowed.data() + unit * devices;
     for (std::size_t d = 0; d < devices; ++d) {
-      if (!grouping.allows(unit, d))
-        time[unit * devices + d] = cannot_run;
-      else if (best == devices || time[unit * devices + d] < time[unit * devices + best])
+      if (allowed[d] == 0)
+        row[d] = cannot_run;
+      else if (best == devices || row[d] < row[best])
         best = d;
     }
     fastest.push_back(static_cast<std::uint8_t>(best));
