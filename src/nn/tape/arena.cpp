@@ -1,5 +1,7 @@
 #include "nn/tape/arena.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <new>
@@ -13,12 +15,22 @@ namespace {
 constexpr std::size_t block_alignment = 64;
 constexpr std::size_t smallest_block = std::size_t{1} << 16;
 
+// Gigabytes of small pages take most of a second to be freed, for which a stopped training would make its user wait.
+void ask_for_huge_pages(std::byte* memory, std::size_t size) {
+  constexpr std::size_t huge_page = std::size_t{1} << 21, least = 8 * huge_page;
+  if (size < least) return;
+  const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(memory) % huge_page) % huge_page;
+  // Where the system has none, the memory stays as it is.
+  static_cast<void>(::madvise(memory + before, (size - before) / huge_page * huge_page, MADV_HUGEPAGE));
+}
+
 }  // namespace
 
 void Arena::Free::operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{block_alignment}); }
 
 Arena::Block Arena::allocate(std::size_t size) {
   auto* const memory = static_cast<std::byte*>(::operator new (size, std::align_val_t{block_alignment}));
+  ask_for_huge_pages(memory, size);
   return {std::unique_ptr<std::byte, Free>(memory), size, 0};
 }
 
