@@ -243,6 +243,7 @@ LearnerEntry post_learner() {
   entry.name = "post";
   entry.summary = "Proximal policy steps on every batch and a cross-entropy refit to the best tenth of several.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
+  entry.columns = {"beta", "elites", "entropy", "gamma_s", "kl", "refit"};
   make_from_options<PostLearner, PostLearnerOptions>(entry, checked_post);
   return entry;
 }
