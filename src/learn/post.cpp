@@ -43,7 +43,10 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
   visit("samples_per_update", o.samples_per_update,
         {.min = 1, .max = 1e6, .help = "K: placements of each problem sampled for one update."});
   visit("window", o.window,
-        {.min = 1, .max = 1e7, .help = "N: a refit takes the place of the proximal steps every N placements."});
+        {.min = 1,
+         .max = 1e7,
+         .help = "N: a refit takes the place of the proximal steps every N placements.",
+         .only_with = {{"steps", {"both", "cross-entropy"}}}});
   visit("samples", o.samples, {.min = 1, .help = "L: placements of each problem in all, where no budget is given."});
   visit("elite_fraction", o.elite_fraction,
         {.min = 0,

@@ -141,9 +141,20 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
                      evaluations_of_start() > 0 ? " and of the placement that it starts from" : "");
-  for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
+  warn_of_idle_options();
   check_memory();
   use_threads(static_cast<std::size_t>(o.threads));
+}
+
+void Training::warn_of_idle_options() {
+  for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
+  const ConfigValue* const blocks = recipe_.policy_options.find("coarse_units");
+  if (recipe_.options.policy != "post" || blocks == nullptr) return;
+  std::size_t most = 0;
+  for (const policy::PolicyProblem& problem : policy_problems_) most = std::max(most, problem.grouping.count());
+  if (const auto count = std::get<std::int64_t>(blocks->data); count > 0 && static_cast<std::size_t>(count) >= most)
+    warnings_.push_back(sentence_of(
+        {"post.coarse_units", fmt::format("it is {}, but no problem has more than {} units", count, most)}));
 }
 
 policy::PolicySetup Training::policy_setup() const {

@@ -98,6 +98,7 @@ class Training {
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
   void add_warnings(const source::LoadedProblem& loaded);
+  void warn_of_idle_options();
   void load_held_out(TaskConstraints& constraints);
   void make_held_out_policies();
   void make_starts(const TrainedPolicy& init);
