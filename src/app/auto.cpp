@@ -121,7 +121,7 @@ std::string limit_of(const Arguments& arguments, const Problem& problem, const e
 
 void print_infeasible(const Problem& problem, const experiment::AutomaticResult& result,
                       const verdict::Verdict& verdict) {
-  fmt::print("{}: {}, in {} and {} placements\n", problem.name, join(verdict.sentences, "; "),
+  fmt::print("{}: {}, in {} and {} placements\n", printable(problem.name), join(verdict.sentences, "; "),
              human_seconds(result.seconds), result.evaluations);
   if (!verdict.next.empty()) fmt::print("next       {}\n", verdict.next);
 }

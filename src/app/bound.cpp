@@ -42,9 +42,9 @@ ExitCode run_bound(const Arguments& arguments) {
       json["methods"].push_back({{"method", each.method}, {"lower_bound_s", to_seconds(each.ticks)}});
     print_json(json);
   } else if (report.infeasible) {
-    fmt::print("no placement of {} is feasible: {}\n", problem.name, *report.infeasible);
+    fmt::print("no placement of {} is feasible: {}\n", printable(problem.name), *report.infeasible);
   } else {
-    fmt::print("no placement of {} {} {} ({})\n\n", problem.name,
+    fmt::print("no placement of {} {} {} ({})\n\n", printable(problem.name),
                objective == Objective::pipeline ? "has a load below" : "takes less than",
                human_seconds(to_seconds(best.ticks)), best.method);
     TextTable table({"method", "bound", "of the best"});

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "emplace/base/error.hpp"
@@ -70,11 +72,17 @@ ComparedPlacers compare_with_placers(const experiment::Training& training, evalu
   request.stop = is_over;
   ComparedPlacers compared;
   Progress progress(true);
-  std::size_t done = 0;
+  const auto all = static_cast<double>(options.compare.size());
+  std::size_t number = 0;
   for (const std::string& method : options.compare) {
-    progress.update(static_cast<double>(done) / static_cast<double>(options.compare.size()),
-                    fmt::format("comparing with {} ({} of {})", method, done + 1, options.compare.size()));
-    ++done;
+    const std::string doing = fmt::format("comparing with {} ({} of {})", method, ++number, options.compare.size());
+    const auto done = static_cast<double>(number - 1);
+    progress.begin_part(done / all, doing);
+    request.on_progress = [&](const search::PlacerProgress& news) {
+      progress.update(
+          (done + std::min(news.progress, 0.999)) / all,
+          news.best.timed() ? fmt::format("{}  best {}", doing, human_seconds(to_seconds(news.best.makespan))) : doing);
+    };
     if (is_over()) {
       compared.left_out.push_back(method);
       continue;

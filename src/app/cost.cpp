@@ -103,8 +103,8 @@ void print_summary(const Arguments& arguments, const cost::Lowered& lowered, con
 
 void print_tables(const Arguments& arguments, const cost::Lowered& lowered, const Totals& totals) {
   const Problem& problem = lowered.problem;
-  fmt::print("{}: {} ops, {} tensors, written to {}\n\n", problem.name, problem.op_count(), problem.tensor_count(),
-             arguments.output);
+  fmt::print("{}: {} ops, {} tensors, written to {}\n\n", printable(problem.name), problem.op_count(),
+             problem.tensor_count(), arguments.output);
   if (const std::string removed = cost::removed_ops(lowered.became); !removed.empty()) fmt::print("{}\n\n", removed);
   const bool profiled = !arguments.profiles.empty();
   std::vector<std::string> header = {"device", "can run", "op by op", "fused"};

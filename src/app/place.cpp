@@ -78,8 +78,8 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
   const auto time = [](const Outcome& outcome, const char* none) {
     return outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : none;
   };
-  fmt::print("{} on {}: {}{}\n", arguments.method, problem.name, objective == Objective::pipeline ? "load " : "",
-             time(result.outcome, "no time"));
+  fmt::print("{} on {}: {}{}\n", arguments.method, printable(problem.name),
+             objective == Objective::pipeline ? "load " : "", time(result.outcome, "no time"));
   if (!result.outcome.feasible())
     fmt::print("not feasible: {}\n",
                simulate::reason_of(objective, problem, result.outcome, result.placement.device, {}));

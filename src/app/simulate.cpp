@@ -30,7 +30,7 @@ struct Arguments {
 
 void print_tables(const Problem& problem, const Outcome& outcome, const Usage& usage, const std::string& rules,
                   const std::string& reason) {
-  fmt::print("{}: {} ({}), {}\n", problem.name,
+  fmt::print("{}: {} ({}), {}\n", printable(problem.name),
              outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "no time", rules,
              outcome.feasible() ? "feasible" : "not feasible: " + reason);
   if (!outcome.timed()) return;

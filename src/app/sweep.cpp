@@ -163,7 +163,7 @@ ExitCode run(const Arguments& arguments, dist::World* world) {
   const experiment::Sweep sweep = experiment::make_sweep(read_config(arguments, resumed ? &*resumed : nullptr));
   experiment::check_ranks(sweep, world);
   for (const experiment::IdleOption& idle : experiment::idle_in_all_trials(sweep))
-    log_warning("{}, in no trial", experiment::sentence_of(idle));
+    log_warning("{} has no effect in any trial: {}", idle.key, idle.reason);
   if (arguments.go_on && !resumed)
     if (auto begun = experiment::begun_sweep(sweep, experiment::lock_patience_s)) resumed.emplace(std::move(*begun));
   const experiment::RunFolder folder =

@@ -131,7 +131,7 @@ void print_training(const experiment::Training& training, const experiment::RunF
     const PlacementReport& report = reports[p];
     if (report.placement == nullptr) continue;
     const bool trained_on = is_trained_on(training, p);
-    fmt::print("\n{}: {} ops, {} devices{}\n\n", report.problem->name, report.problem->op_count(),
+    fmt::print("\n{}: {} ops, {} devices{}\n\n", printable(report.problem->name), report.problem->op_count(),
                report.problem->device_count(), trained_on ? "" : ", held out");
     const bool pipeline = training.objective() == Objective::pipeline;
     TextTable table({"placement", pipeline ? "load" : "step time", "feasible", "evaluations"});

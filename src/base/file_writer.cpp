@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "base/files.hpp"
 #include "emplace/base/error.hpp"
@@ -68,7 +69,14 @@ FileWriter::FileWriter(const std::string& path) : path_(path) {
     target_ = behind_links(path);
     temporary_ = target_ + ".writing";
     fd_ = open_new(temporary_, exists ? info.st_mode & permissions : mode_t{0644});
-    if (fd_ < 0) temporary_.clear();
+    if (fd_ < 0) {
+      const int why = errno;
+      if (why == EEXIST)  // what stands there could not be removed
+        throw EnvironmentError("{}: cannot be written, because {} is there: remove or rename it", path_,
+                               std::exchange(temporary_, ""));
+      temporary_.clear();
+      errno = why;
+    }
   }
   if (fd_ < 0) fail("written");
 }

@@ -19,13 +19,26 @@ Progress::Progress(bool enabled, double done_before)
 
 Progress::~Progress() { finish(); }
 
+bool Progress::is_short(Clock::time_point now) const {
+  return !printed_ && !terminal_ && now - start_ < std::chrono::seconds(2);
+}
+
+void Progress::begin_part(double fraction, const std::string& text) {
+  const auto now = Clock::now();
+  if (enabled_ && !is_short(now)) show(fraction, text, {}, now);
+}
+
 void Progress::update(double fraction, const std::string& text, std::optional<double> seconds_left) {
   if (!enabled_) return;
-  using namespace std::chrono_literals;
   const auto now = Clock::now();
   const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10000);
   if (printed_ && now - last_ < interval && fraction < 1) return;
-  if (!printed_ && !terminal_ && now - start_ < 2s && fraction < 1) return;  // short jobs print nothing
+  if (is_short(now) && fraction < 1) return;
+  show(fraction, text, seconds_left, now);
+}
+
+void Progress::show(double fraction, const std::string& text, std::optional<double> seconds_left,
+                    Clock::time_point now) {
   last_ = now;
   printed_ = true;
 

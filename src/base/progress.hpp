@@ -19,11 +19,18 @@ class Progress {
   // `fraction` of the work done, in [0, 1]; `text` is printed after it. The remaining time is extrapolated from the
   // fraction unless the caller gives `seconds_left`.
   void update(double fraction, const std::string& text, std::optional<double> seconds_left = {});
+  // As update(), for a new part of the work: shown at once, however short a time ago the line was shown; off a terminal
+  // only if the work has taken two seconds.
+  void begin_part(double fraction, const std::string& text);
   // Ends the line, so that later output starts on a new line.
   void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
+  // Off a terminal, short jobs print nothing.
+  [[nodiscard]] bool is_short(Clock::time_point now) const;
+  void show(double fraction, const std::string& text, std::optional<double> seconds_left, Clock::time_point now);
+
   bool enabled_;
   bool terminal_;
   double done_before_;

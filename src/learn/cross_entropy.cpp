@@ -95,6 +95,7 @@ LearnerEntry cross_entropy_learner() {
   entry.name = "cross-entropy";
   entry.summary = "Refits the policy to the best share of each batch: in closed form, or by gradient.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
+  entry.columns = {"elites", "entropy", "gamma_s"};
   make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry, checked_cross_entropy);
   return entry;
 }

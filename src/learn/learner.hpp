@@ -39,8 +39,8 @@ class Learner {
   // One update with evaluated rollouts: samples_per_update() samples of each of some or all of the training's problems,
   // all drawn from the policy's present parameters; sample by sample, a sample's rounds in order. The state of other
   // problems (their baselines) does not change. Returns the columns of metrics.csv besides the rewards ("kl",
-  // "entropy", "beta", ...): always the same keys, with finite values. Throws NotFinite if a value of the update is not
-  // finite; the parameters may then have changed already.
+  // "entropy", "beta", ...): always those of LearnerEntry::columns, with finite values. Throws NotFinite if a value of
+  // the update is not finite; the parameters may then have changed already.
   virtual std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) = 0;
 
   // Everything besides the policy's parameters that the next update depends on, so that a resumed run continues with
@@ -56,6 +56,7 @@ struct LearnerSetup {
 };
 
 struct LearnerEntry : EntryInfo {
+  std::vector<std::string> columns;  // the keys of Learner::update(), by name; a checkpoint with another one is refused
   // The problems must outlive the learner.
   std::function<std::unique_ptr<Learner>(const ConfigTable& options, const LearnerSetup& setup)> make;
   std::function<ConfigTable(const ConfigTable& options)> resolve;

@@ -43,7 +43,10 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
   visit("samples_per_update", o.samples_per_update,
         {.min = 1, .max = 1e6, .help = "K: placements of each problem sampled for one update."});
   visit("window", o.window,
-        {.min = 1, .max = 1e7, .help = "N: a refit takes the place of the proximal steps every N placements."});
+        {.min = 1,
+         .max = 1e7,
+         .help = "N: a refit takes the place of the proximal steps every N placements.",
+         .only_with = {{"steps", {"both", "cross-entropy"}}}});
   visit("samples", o.samples, {.min = 1, .help = "L: placements of each problem in all, where no budget is given."});
   visit("elite_fraction", o.elite_fraction,
         {.min = 0,
@@ -243,6 +246,7 @@ LearnerEntry post_learner() {
   entry.name = "post";
   entry.summary = "Proximal policy steps on every batch and a cross-entropy refit to the best tenth of several.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
+  entry.columns = {"beta", "elites", "entropy", "gamma_s", "kl", "refit"};
   make_from_options<PostLearner, PostLearnerOptions>(entry, checked_post);
   return entry;
 }

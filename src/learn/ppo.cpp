@@ -300,6 +300,8 @@ LearnerEntry ppo_learner() {
   entry.name = "ppo";
   entry.summary = "Proximal policy optimisation: several passes over every batch, with clipped ratios or a KL penalty.";
   entry.reference = "Schulman et al. (arXiv 1707.06347, 2017)";
+  entry.columns = {"baseline", "beta",          "entropy", "entropy_weight", "gradient_norm",
+                   "kl",       "learning_rate", "steps",   "used_samples"};
   make_from_options<PpoLearner, PpoOptions>(entry, checked_ppo);
   return entry;
 }

@@ -126,6 +126,7 @@ LearnerEntry reinforce_learner() {
   entry.name = "reinforce";
   entry.summary = "Policy gradient against a baseline; one optimiser step on every batch.";
   entry.reference = "Williams (1992); Mirhoseini et al. (ICML 2017)";
+  entry.columns = {"baseline", "entropy", "entropy_weight", "gradient_norm", "learning_rate", "used_samples"};
   make_from_options<ReinforceLearner, ReinforceOptions>(entry, checked_reinforce);
   return entry;
 }

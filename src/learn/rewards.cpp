@@ -44,13 +44,14 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
   visit("t_fail", o.t_fail,
         {.min = 0,
          .unit = "s",
-         .help = "Step time of an infeasible placement; 0: fail_factor times the best single-device time."});
+         .help = "Step time of an infeasible placement; 0: fail_factor times the best single-device time.",
+         .only_with = {{"infeasible", {"zero"}, true}}});
   visit("fail_factor", o.fail_factor,
         {.min = 0,
          .above_min = true,
          .help = "Step time of an infeasible placement, as a multiple of the problem's best single-device time, memory "
                  "ignored (t_fail = 0).",
-         .only_with = {{"t_fail", {"0"}}}});
+         .only_with = {{"t_fail", {"0"}}, {"infeasible", {"zero"}, true}}});
   visit("penalty_per_gb", o.penalty_per_gb,
         {.min = 0,
          .help = "Subtracted from the reward for every 1e9 missing bytes (infeasible = penalty).",

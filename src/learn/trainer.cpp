@@ -229,7 +229,11 @@ void Trainer::load(const State& state) {
   evaluations_ = get_scalar<std::uint64_t>(state, "evaluations");
   for (std::size_t p = 0; p < best_.size(); ++p) {
     best_[p] = saved_best(state, p);
-    if (best_[p].any) check_placement(*problems_[p].problem, best_[p].placement, "checkpoint");
+    if (!best_[p].any) continue;
+    check_placement(*problems_[p].problem, best_[p].placement, "checkpoint");
+    if (best_[p].evaluation == 0 || best_[p].evaluation > evaluations_)
+      throw InputError("checkpoint", "array best.{}.evaluation is {}, but there were {} evaluations", p,
+                       best_[p].evaluation, evaluations_);
   }
 }
 
@@ -248,6 +252,10 @@ Best saved_best(const State& state, std::size_t problem) {
   const auto& outcome = get<std::int64_t>(state, at + "outcome", 5);
   if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::too_many_cuts))
     throw InputError("checkpoint", "array {}outcome has the unknown reason {}", at, outcome[2]);
+  const bool feasible = outcome[2] == 0;
+  if (outcome[0] < (feasible ? 0 : Outcome::unknown) || outcome[1] < 0 || (feasible && outcome[1] > 0))
+    throw InputError("checkpoint", "array {}outcome has the time {} and the overflow {}, which no outcome has", at,
+                     outcome[0], outcome[1]);
   best.outcome = {outcome[0], outcome[1], static_cast<Infeasible>(outcome[2]), static_cast<std::uint8_t>(outcome[3]),
                   static_cast<std::uint32_t>(outcome[4])};
   best.evaluation = get_scalar<std::uint64_t>(state, at + "evaluation");

@@ -91,11 +91,19 @@ class LimitFinder {
     return limit.slack == 0 ? "" : fmt::format(" ({} for {})", not_doing, human_seconds(to_seconds(limit.slack)));
   }
 
+  // What the busy share proves: a step with as much work there cannot be shorter than that work takes.
+  static std::string gain_text(const Limit& limit, std::string_view change, std::string_view makes) {
+    constexpr double whole = 0.995;
+    if (!limit.fills) return "";
+    if (limit.share >= whole) return fmt::format(", so only {} {} the step shorter", change, makes);
+    return fmt::format(", so without {} at most {} can be gained", change, percent(1 - limit.share));
+  }
+
   [[nodiscard]] Limit device(std::size_t d) const {
     Limit limit = filling(LimitKind::device, p_.devices[d].name, usage_.device_busy[d]);
     limit.sentence = fmt::format("the device {} is busy {} of the step{}", cell_name(limit.name),
                                  limit_percent(limit.share), slack_text(limit, "idle"));
-    if (limit.fills) limit.sentence += ", so only less work on it makes the step shorter";
+    limit.sentence += gain_text(limit, "less work on it", "makes");
     return limit;
   }
 
@@ -103,7 +111,7 @@ class LimitFinder {
     Limit limit = filling(LimitKind::link, p_.channels[c].name, usage_.channel_busy[c]);
     limit.sentence = fmt::format("the link {} is busy {} of the step{}", cell_name(limit.name),
                                  limit_percent(limit.share), slack_text(limit, "idle"));
-    if (limit.fills) limit.sentence += ", so only fewer bytes over it make the step shorter";
+    limit.sentence += gain_text(limit, "fewer bytes over it", "make");
     return limit;
   }
 

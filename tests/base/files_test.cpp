@@ -216,6 +216,15 @@ TEST_F(Files, NothingStaysWhereWritingFails) {
   EXPECT_NE(error_of([&] { write_file(there, "x"); }).find("/there: cannot be written"), std::string::npos);
   EXPECT_FALSE(file_exists(there + ".writing"));
 
+  // A folder at the temporary name is what the message names.
+  make_folder(folder_ + "/out.writing");
+  EXPECT_NE(error_of([&] {
+              write_file(folder_ + "/out", "x");
+            }).find("/out: cannot be written, because " + folder_ + "/out.writing is there"),
+            std::string::npos);
+  EXPECT_TRUE(file_exists(folder_ + "/out.writing"));
+  EXPECT_FALSE(file_exists(folder_ + "/out"));
+
   // A folder that takes the place while the file is being written: the rename fails.
   FileWriter late(folder_ + "/late");
   late.write("x");

@@ -137,6 +137,26 @@ TEST_F(Place, NamesTheNearestOptionAndWhatAModelLacks) {
   EXPECT_THAT(alone.err, AllOf(HasSubstr("is a model"), HasSubstr("model.xml@MACHINE")));
 }
 
+TEST_F(Place, PrintsNoControlCharactersOfAProblemsName) {
+  std::string text = example_problem;
+  const std::string name = "two-device chain", problem = folder_ / "p.json";
+  write_file(problem, text.replace(text.find(name), name.size(), "red \\u001b[31m name"));
+  ASSERT_EQ(emplace_run({"place", "single", problem, "-o", file_}).exit_code, 0);
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"place", "single", problem},
+           {"simulate", problem, file_},
+           {"bound", problem},
+           {"explain", problem, file_},
+           {"compare", problem, file_, file_},
+           {"inspect", problem},
+           {"train", "post", "problem=" + problem, "updates=1", "run=" + (folder_ / "run")}}) {
+    const Finished done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << arguments.front() << done.err;
+    EXPECT_THAT(done.out, HasSubstr("red \\x1b[31m name")) << arguments.front();
+    EXPECT_EQ((done.out + done.err).find('\x1b'), std::string::npos) << arguments.front();
+  }
+}
+
 TEST_F(Place, SaysWhyNothingIsFeasible) {
   const std::string problem = folder_ / "problem.json";
   // Together 60 bytes on devices of 50: neither op fits beside the other, and there is one device.

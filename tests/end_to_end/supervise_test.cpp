@@ -194,6 +194,17 @@ TEST_F(Supervise, TakesItsJobWithItWhenItIsKilled) {
   for (const pid_t each : left) ::kill(each, SIGKILL);
 }
 
+TEST_F(Supervise, TrainsInAFolderWhoseNameBeginsWithADash) {
+  std::vector<std::string> arguments =
+      supervise({"-np", "2", std::string(EMPLACE_SOURCE) + "/configs/recipes/quickstart.toml",
+                 "graph=zoo:nmt?layers=2&sequence=4&training=true", "updates=2", "compare=[]", "run=-x"});
+  arguments.insert(arguments.begin() + 1, "--chdir=" + folder_.path());
+  const Finished done = run(arguments);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, Not(HasSubstr("goes on from update")));
+  EXPECT_EQ(read_file(folder_ / "-x/status"), "finished\n");
+}
+
 TEST_F(Supervise, EndsBadInputAtOnce) {
   for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
            {"-np", "2", folder_ / "none.toml"},

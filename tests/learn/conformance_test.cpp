@@ -34,17 +34,15 @@ std::vector<float> parameters(const Training& t) {
   return {t.policy->parameters().begin(), t.policy->parameters().end()};
 }
 
-TEST_P(EveryLearner, ReportsTheSameFiniteKeysEveryUpdate) {
+TEST_P(EveryLearner, ReportsTheColumnsOfItsEntryWithFiniteValuesInEveryUpdate) {
   const auto t = training();
-  std::vector<std::string> first;
   for (int update = 0; update < 25; ++update) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : t->trainer->step().learner) {
       keys.push_back(key);
       EXPECT_TRUE(std::isfinite(value)) << key;
     }
-    if (first.empty()) first = keys;
-    EXPECT_EQ(keys, first);
+    EXPECT_EQ(keys, entry().columns);
   }
 }
 

@@ -44,7 +44,11 @@ TEST(Limits, SayHowLongASaturatedDeviceIsIdle) {
   const std::vector<Limit> limits = fifo_limits(problem, {1, 0, 0});
   ASSERT_EQ(limits.size(), 1U);
   EXPECT_NEAR(limits[0].share, 0.96, 1e-9);
-  EXPECT_THAT(limits[0].sentence, HasSubstr("the device gpu:0 is busy 96 % of the step (idle for 4 ms)"));
+  EXPECT_EQ(
+      limits[0].sentence,
+      "the device gpu:0 is busy 96 % of the step (idle for 4 ms), so without less work on it at most 4.0 % can be "
+      "gained")
+      << "a move elsewhere, such as of s to gpu:0, may gain that much";
 }
 
 TEST(Limits, OfOpsThatWaitForOneAnothersResultsAreTheChain) {
@@ -78,6 +82,7 @@ TEST(Limits, OfTransfersThatQueueAreTheLink) {
   EXPECT_EQ(limits[0].name, "0>1");
   EXPECT_NEAR(limits[0].share, 100.0 / 102, 1e-9);
   EXPECT_EQ(limits[0].slack, 2 * test::ms);
+  EXPECT_THAT(limits[0].sentence, HasSubstr(", so without fewer bytes over it at most 2.0 % can be gained"));
 }
 
 TEST(Limits, BeginWithAMemoryThatIsTooSmall) {

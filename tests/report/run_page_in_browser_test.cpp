@@ -47,11 +47,30 @@ class RunPageInBrowser : public test::PageInBrowser {
         " const { x } = report.timeScale({ from: 0, to: timeline.end }, frame.width);"
         " return { x: frame.left + x(best.middle), y: box.top + box.height / 2, item: best.item }; })()");
   }
+  void expect_whole_words_and_labels();
+  std::string style_of(const std::string& selector, const std::string& property) {
+    return evaluate("getComputedStyle(document.querySelector('" + selector + "'))." + property);
+  }
   std::string drawn(const std::string& chart) {
     return evaluate("[...document.querySelectorAll('[data-chart=" + chart +
                     "] path')].map((each) => each.getAttribute('d')).join(' ')");
   }
 };
+
+// No word of a command is broken that fits into a line, no label of a module is cut, and the axis begins with 0.
+void RunPageInBrowser::expect_whole_words_and_labels() {
+  EXPECT_GT(count(".commands code span"), 4);
+  EXPECT_EQ(evaluate("[...document.querySelectorAll('.commands code span')].filter((word) => { const range = "
+                     "document.createRange(); range.selectNodeContents(word); return new "
+                     "Set([...range.getClientRects()].map((box) => box.top)).size > 1 && "
+                     "word.getBoundingClientRect().width < word.parentElement.clientWidth - 30; }).length"),
+            0);
+  EXPECT_GT(count("[data-chart=groups] text.inside"), 0);
+  EXPECT_EQ(evaluate("[...document.querySelectorAll('[data-chart=groups] text.inside')].map((each) => "
+                     "each.textContent).filter((each) => each.endsWith('…') && !/[0-9]…$/.test(each))"),
+            json::array());
+  EXPECT_EQ(text("[data-chart=timeline] svg text.soft"), "0");
+}
 
 TEST_F(RunPageInBrowser, ARunHasMarksInEachPictureInAnyLight) {
   open_runs({test::trained(folder_ / "run", small_model, 40)});
@@ -82,6 +101,9 @@ TEST_F(RunPageInBrowser, ARunHasMarksInEachPictureInAnyLight) {
     EXPECT_GE(count("[data-chart=memory] text.tick"), 2 * used) << "an axis of bytes: 0 and more";
     EXPECT_EQ(count("[data-chart=groups] rect.shape"), groups);
     EXPECT_EQ(count("[data-chart=groups] path.edge"), static_cast<int>(placement["groups"]["edges"].size()));
+    expect_whole_words_and_labels();
+    EXPECT_NE(style_of("line.reference.best", "stroke"), style_of("path.mark.median", "stroke")) << scheme;
+    EXPECT_NE(style_of("line.reference.best", "strokeDasharray"), style_of("path.mark.median", "strokeDasharray"));
     EXPECT_EQ(count("[data-chart=limits] tbody tr"), static_cast<int>(placement["limits"]["limits"].size()));
     EXPECT_EQ(count("[data-chart=moves] tbody tr"), static_cast<int>(placement["limits"]["moves"].size()));
     EXPECT_EQ(count("[data-chart=verdict] tr"), static_cast<int>(placement["head"]["rows"].size()));

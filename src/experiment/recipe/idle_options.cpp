@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "nn/tape/optimizer.hpp"
 
 namespace emplace::experiment {
 
@@ -49,10 +52,73 @@ std::string broken(const OptionCondition& condition, const std::string& table, c
   return fmt::format("{} is {}, it needs {}", key, quote(found), join(wanted, " or "));
 }
 
-std::string why_idle(const ConfigTable& resolved, const RecipeKey& key) {
-  for (const OptionCondition& condition : key.option.only_with)
-    if (std::string reason = broken(condition, table_of(key.name), resolved); !reason.empty()) return reason;
+// "evaluations is '400'"; "" if the recipe does not give the key.
+std::string said(const ConfigTable& resolved, const std::string& key) {
+  const ConfigValue* const value = find_in(resolved, key);
+  return value == nullptr ? "" : fmt::format("{} is {}", key, quote(plain_text(value)));
+}
+
+bool is_one_of(std::span<const char* const> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Why `key` of the recipe itself has no effect with this value.
+std::string why_idle_in_recipe(const ConfigTable& resolved, const std::string& key) {
+  const ConfigValue* const problems = resolved.find("problems");
+  const bool is_one = problems == nullptr || std::get<ConfigList>(problems->data).size() == 1;
+  if (key == "problems_per_update" && is_one) return "there is one problem";
+  if (key == "held_out_every" && !resolved.contains("held_out")) return "held_out is not given";
+  const std::string evaluator = resolved.text("evaluator");
+  if (key == "cache" && resolved.text("cache") == "none" &&
+      !evaluate::entry_of({evaluator, ConfigTable("recipe")}).measures)
+    return fmt::format("evaluator is {}, whose outcomes only cache = 'all' keeps", quote(evaluator));
   return "";
+}
+
+// The budget with which a training ends before the first refit of the learner post; "" if there is none.
+std::string budget_before_refit(const ConfigTable& resolved) {
+  const ConfigTable& post = resolved.table("post");
+  const double window = post.number("window"), samples = post.number("samples_per_update");
+  for (const auto& [budget, placements] : {std::pair("evaluations", 1.0), {"updates", samples}})
+    if (resolved.contains(budget) && resolved.number(budget) * placements < window)
+      return fmt::format("{}, so the training ends before the first refit (post.window is {})", said(resolved, budget),
+                         window);
+  return "";
+}
+
+// Why the option `name` of the recipe's learner has no effect with this value.
+std::string why_idle_in_learner(const ConfigTable& resolved, const std::string& learner, const std::string& name) {
+  if (name == "samples" || name == "updates")
+    for (const char* budget : budget_keys)
+      if (resolved.contains(budget))
+        return fmt::format("it is for trainings without a budget, but {}", said(resolved, budget));
+
+  const std::string policy = resolved.text("policy");
+  const ConfigTable& options = resolved.table(learner);
+  const bool one_round = is_one_of(one_round_policies(), policy) ||
+                         (policy == "hsdag" && resolved.table(policy).number("update_timestep") == 1);
+  const std::string returns = options.contains("returns") ? options.text("returns") : "";
+  if (one_round && returns != "own" && (name == "discount" || (name == "returns" && returns != "final")))
+    return fmt::format("{}, which places in one round", said(resolved, "policy"));
+
+  const bool closed_form = is_one_of(closed_form_policies(), policy);
+  static const std::vector<OptionInfo> optimizer = list_options<nn::OptimizerOptions>();
+  if (closed_form &&
+      (name == "fit_steps" ||
+       (learner == "cross-entropy" && std::ranges::find(optimizer, name, &OptionInfo::name) != optimizer.end())))
+    return fmt::format("{}, which is refitted in closed form", said(resolved, "policy"));
+  if (learner == "post" && (name == "elite_fraction" || name == "ce_window" || name == "fit_steps"))
+    return budget_before_refit(resolved);
+  return "";
+}
+
+std::string why_idle(const ConfigTable& resolved, const RecipeKey& key) {
+  const std::string table = table_of(key.name);
+  for (const OptionCondition& condition : key.option.only_with)
+    if (std::string reason = broken(condition, table, resolved); !reason.empty()) return reason;
+  if (table.empty()) return why_idle_in_recipe(resolved, key.name);
+  const std::string learner = resolved.text("learner");
+  return table == learner ? why_idle_in_learner(resolved, learner, key.name.substr(table.size() + 1)) : "";
 }
 
 std::vector<RecipeKey> keys_of(const ConfigTable& resolved) {
@@ -60,6 +126,16 @@ std::vector<RecipeKey> keys_of(const ConfigTable& resolved) {
 }
 
 }  // namespace
+
+std::span<const char* const> closed_form_policies() {
+  static constexpr std::array names = {"post"};
+  return names;
+}
+
+std::span<const char* const> one_round_policies() {
+  static constexpr std::array names = {"post", "gdp", "hierarchical", "colocrl"};
+  return names;
+}
 
 std::string why_idle(const ConfigTable& resolved, const std::string& key) {
   const std::vector<RecipeKey> keys = keys_of(resolved);

@@ -1,6 +1,7 @@
 // Options of a recipe that have no effect with its other options.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,14 @@ struct IdleOption {
   std::string reason;  // "ppo.form is 'clip', it needs 'kl'"
 };
 
-// Why an option has no effect, by its OptionMeta::only_with; "" if it has one, or if the recipe has no such key.
+// Why an option has no effect, by its OptionMeta::only_with or by what the policy, the budget and the problems make of
+// it; "" if it has one, or if the recipe has no such key.
 // `resolved` is a recipe with all defaults (Recipe::resolved).
 std::string why_idle(const ConfigTable& resolved, const std::string& key);
+
+// The policies that are refitted in closed form, and those of which a sample always has one round.
+std::span<const char* const> closed_form_policies();
+std::span<const char* const> one_round_policies();
 
 // Whether a table has the value of "key" or "table.key".
 bool has_key(const ConfigTable& config, const std::string& key);

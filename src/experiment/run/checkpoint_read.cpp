@@ -56,10 +56,8 @@ class Reader {
   }
 
   std::map<std::string, std::string> attributes() {
-    std::vector<std::string> names;
-    check(H5Aiterate2(file(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_attribute, &names), "list the attributes");
     std::map<std::string, std::string> texts;
-    for (const std::string& name : names) texts[name] = attribute(name);
+    for (const std::string& name : attribute_names(file())) texts[name] = attribute(name);
     return texts;
   }
 
@@ -71,6 +69,12 @@ class Reader {
 
  private:
   [[nodiscard]] hid_t file() const { return file_.front(); }
+
+  static std::vector<std::string> attribute_names(hid_t object) {
+    std::vector<std::string> names;
+    check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_attribute, &names), "list the attributes");
+    return names;
+  }
 
   // Counts the bytes that are read, which cannot be more than the file has: so a damaged shape or length cannot make us
   // allocate more memory than that.
@@ -104,11 +108,14 @@ class Reader {
     if (depth > max_depth) throw InputError(place_, "groups are nested deeper than {}", max_depth);
     std::vector<Link> links;
     check(H5Literate(at, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links), "list the group /" + prefix);
+    if (links.empty() && depth > 0) throw InputError(place_, "the group /{} is empty", printable(prefix));
     for (const Link& link : links) {
       const std::string name = prefix + link.name;
       if (++objects_ > max_objects) throw InputError(place_, "holds more than {} objects", max_objects);
       if (link.type != H5L_TYPE_HARD) throw InputError(place_, "{} is a link to elsewhere", quote(name));
       const Handle object(H5Oopen(at, link.name.c_str(), H5P_DEFAULT), H5Oclose, "open " + quote(name));
+      if (!attribute_names(object).empty())
+        throw InputError(place_, "{} has attributes, which only the root of a checkpoint has", quote(name));
       switch (H5Iget_type(object)) {
         case H5I_GROUP: group(object, name + "/", depth + 1); break;
         case H5I_DATASET: dataset(object, name); break;

@@ -50,6 +50,15 @@ std::string content_of(const std::string& folder) {
   return fmt::format("{} {} {}", vowel ? "an" : "a", printable(status), sweep ? "sweep" : "run");
 }
 
+// Before anything is made: a text that is not UTF-8, such as the folder's own name, cannot be read again.
+void check_readable(const std::string& config, const std::string& folder) {
+  try {
+    (void)ConfigTable::parse_toml(config, "config.toml");
+  } catch (const InputError& error) {
+    throw InputError(folder, "is not made, because its config.toml could not be read: {}", error.what());
+  }
+}
+
 [[noreturn]] void refuse_folder(const std::string& folder) {
   throw InputError(folder,
                    "holds {}: `--continue` goes on with it (or only prints its result if it is finished), run=FOLDER "
@@ -116,6 +125,8 @@ RunFolder RunFolder::create(const std::string& given, const ConfigTable& config,
   const std::filesystem::file_status found = std::filesystem::status(path, error);
   if (std::filesystem::exists(found) && !std::filesystem::is_directory(found))
     throw InputError(path, "is a file, wanted a run folder");
+  const std::string text = config.to_toml();
+  check_readable(text, path);
   std::string moved;
   for (int attempts_left = 100;; --attempts_left) {
     make_folder(path);
@@ -133,7 +144,7 @@ RunFolder RunFolder::create(const std::string& given, const ConfigTable& config,
     if (!holds_run(path)) {
       RunFolder folder(path, std::move(*lock));
       folder.moved_aside_ = moved;
-      write_file(folder.file("config.toml"), config.to_toml());
+      write_file(folder.file("config.toml"), text);
       folder.set_status("running");
       return folder;
     }

@@ -32,9 +32,6 @@ namespace emplace::experiment {
 
 namespace {
 
-// The clock's column in metrics.csv and in a checkpoint's history.
-constexpr const char* wall_seconds = "wall_seconds";
-
 void use_threads(std::size_t count) {
   try {
     nn::use_threads(count);
@@ -144,9 +141,20 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
                      evaluations_of_start() > 0 ? " and of the placement that it starts from" : "");
-  for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
+  warn_of_idle_options();
   check_memory();
   use_threads(static_cast<std::size_t>(o.threads));
+}
+
+void Training::warn_of_idle_options() {
+  for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
+  const ConfigValue* const blocks = recipe_.policy_options.find("coarse_units");
+  if (recipe_.options.policy != "post" || blocks == nullptr) return;
+  std::size_t most = 0;
+  for (const policy::PolicyProblem& problem : policy_problems_) most = std::max(most, problem.grouping.count());
+  if (const auto count = std::get<std::int64_t>(blocks->data); count > 0 && static_cast<std::size_t>(count) >= most)
+    warnings_.push_back(sentence_of(
+        {"post.coarse_units", fmt::format("it is {}, but no problem has more than {} units", count, most)}));
 }
 
 policy::PolicySetup Training::policy_setup() const {
@@ -363,53 +371,6 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
              trainer.updates(), recipe_.options.patience);
   if (saved_at_ != trainer.updates()) save(folder, trainer, before_ ? std::move(*before_) : arrays(trainer));
   return done() ? End::finished : End::interrupted;
-}
-
-std::vector<std::pair<std::string, double>> Training::record(const learn::UpdateReport& report,
-                                                             const learn::Best& best) {
-  const bool feasible = best.any && best.outcome.feasible();
-  std::vector<std::pair<std::string, double>> row = {
-      {"update", static_cast<double>(report.update)},
-      {"evaluations", static_cast<double>(report.evaluations)},
-      {"samples", static_cast<double>(report.samples)},
-      {"mean_reward", -report.mean_seconds},
-      {"best_reward", -report.best_seconds},
-      {"best_step_time", feasible ? to_seconds(best.outcome.makespan) : std::nan("")},
-      {"feasible_share", report.feasible_share},
-  };
-  for (std::size_t q = 0; q < learn::reported_quantiles.size(); ++q)
-    row.emplace_back(fmt::format("step_time_q{}", learn::reported_quantiles[q]), report.quantile_seconds[q]);
-  if (recipe_.options.greedy_every > 0) row.emplace_back("greedy_step_time", report.greedy_seconds);
-  for (std::size_t p = 0; p < held_out_.size(); ++p)
-    row.emplace_back(held_out_.size() == 1 ? "held_out_step_time" : fmt::format("held_out_step_time.{}", p),
-                     report.held_out_seconds[p]);
-  for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
-  row.emplace_back(wall_seconds, seconds_);
-  for (const auto& [name, value] : row) {
-    std::vector<double>& column = history_[name == wall_seconds ? history_seconds : name];
-    column.resize(report.update - 1, std::nan(""));  // for updates of an older version without this column
-    column.push_back(value);
-  }
-  for (auto& [name, column] : history_) column.resize(report.update, std::nan(""));  // that only an older version had
-  return row;
-}
-
-MetricsHistory Training::metrics_history() const {
-  // The columns before those of the learner are in the order of record(), those of the learner in that of the names.
-  std::vector<std::string> names = {"update",      "evaluations",    "samples",       "mean_reward",
-                                    "best_reward", "best_step_time", "feasible_share"};
-  for (const std::size_t q : learn::reported_quantiles) names.push_back(fmt::format("step_time_q{}", q));
-  names.emplace_back("greedy_step_time");
-  if (held_out_.size() == 1) names.emplace_back("held_out_step_time");
-  for (std::size_t p = 0; p < held_out_.size(); ++p) names.push_back(fmt::format("held_out_step_time.{}", p));
-  for (const auto& [name, values] : history_)
-    if (name != history_seconds && std::ranges::find(names, name) == names.end()) names.push_back(name);
-  MetricsHistory columns;
-  for (const std::string& name : names)
-    if (const auto found = history_.find(name); found != history_.end()) columns.emplace_back(name, found->second);
-  if (const auto clock = history_.find(history_seconds); clock != history_.end())
-    columns.emplace_back(wall_seconds, clock->second);
-  return columns;
 }
 
 }  // namespace emplace::experiment

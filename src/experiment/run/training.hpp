@@ -98,6 +98,7 @@ class Training {
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
   void add_warnings(const source::LoadedProblem& loaded);
+  void warn_of_idle_options();
   void load_held_out(TaskConstraints& constraints);
   void make_held_out_policies();
   void make_starts(const TrainedPolicy& init);
@@ -114,8 +115,14 @@ class Training {
   [[nodiscard]] State state(const learn::Trainer& trainer) const;
   // What the run knows of the updates so far, in the order of the columns of a new metrics.csv.
   [[nodiscard]] MetricsHistory metrics_history() const;
+  // The columns of metrics.csv before those of the learner, in their order.
+  [[nodiscard]] std::vector<std::string> columns_of_trainer() const;
   End train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics, const Session& session);
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
+  // InputErrors for a history that does not fit the trainer's state: unknown columns, another number of updates or
+  // evaluations, another best time, values that are no numbers.
+  void check_columns(const std::string& run, bool of_this_version) const;
+  void check_history(const learn::Trainer& trainer, const std::string& run) const;
   // One update; none if a stop was requested and it was abandoned.
   std::optional<learn::UpdateReport> step(learn::Trainer& trainer);
   // The arrays of a checkpoint.

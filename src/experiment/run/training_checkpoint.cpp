@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 
 #include "base/files.hpp"
@@ -25,9 +26,10 @@ constexpr std::string_view optimizer_prefix = "optimizer/", learner_prefix = "le
                            history_prefix = "history/", policy_prefix = "policy/";
 constexpr const char* best_array = "best/placement";
 
-// The checkpoint's attributes with the digests of the problems.
-constexpr const char* problems_attribute = "problems";
-constexpr const char* held_out_attribute = "held_out";
+// The checkpoint's attributes besides config_attribute; those of the problems have their digests.
+constexpr const char *version_attribute = "program_version", *seed_attribute = "seed", *update_attribute = "update",
+                     *instructions_attribute = "instruction_set", *problems_attribute = "problems",
+                     *held_out_attribute = "held_out";
 
 // The digests of problems, in their order.
 std::string digests_of(const std::deque<Problem>& problems) {
@@ -64,6 +66,24 @@ void refuse_unknown_arrays(const State& arrays, const std::set<std::string>& kno
         name != device_count_array && name != best_array && !name.starts_with(std::string(best_array) + "."))
       throw InputError(run, "its checkpoint has an array {}, which this program does not know{}", quote(name),
                        did_you_mean(name, std::vector<std::string>(known.begin(), known.end())));
+}
+
+void refuse_unknown_attributes(const std::map<std::string, std::string>& attributes, const std::string& run) {
+  const std::vector<std::string> known = {config_attribute,  version_attribute,      seed_attribute,
+                                          update_attribute,  instructions_attribute, problems_attribute,
+                                          held_out_attribute};
+  for (const auto& [name, text] : attributes)
+    if (std::ranges::find(known, name) == known.end())
+      throw InputError(run, "its checkpoint has an attribute {}, which this program does not know{}", quote(name),
+                       did_you_mean(name, known));
+}
+
+// InputError for an attribute that is not the number `wanted` of `where`.
+void check_number(const char* name, const std::string& found, std::uint64_t wanted, const char* where,
+                  const std::string& run) {
+  if (found != fmt::format("{}", wanted))
+    throw InputError(run, "attribute {} of its checkpoint is {}, but {} has {}", quote(name), quote(found), where,
+                     wanted);
 }
 
 }  // namespace
@@ -122,10 +142,10 @@ void Training::save(const RunFolder& folder, const learn::Trainer& trainer, Stat
   }
   const ConfigTable config = recipe_.resolved();
   checkpoint.attributes = {{config_attribute, config.to_toml()},
-                           {"program_version", version()},
-                           {"seed", fmt::format("{}", recipe_.options.seed)},
-                           {"update", fmt::format("{}", trainer.updates())},
-                           {"instruction_set", instruction_set()},
+                           {version_attribute, version()},
+                           {seed_attribute, fmt::format("{}", recipe_.options.seed)},
+                           {update_attribute, fmt::format("{}", trainer.updates())},
+                           {instructions_attribute, instruction_set()},
                            {problems_attribute, digests_of(problems_)},
                            {held_out_attribute, digests_of(held_out_)}};
   flush_to_disk(folder.file(metrics_file));  // a resumed run keeps these rows
@@ -134,7 +154,8 @@ void Training::save(const RunFolder& folder, const learn::Trainer& trainer, Stat
 }
 
 void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run) {
-  const auto attribute = [&](const char* name) {
+  refuse_unknown_attributes(checkpoint.attributes, run);
+  const auto attribute = [&](const char* name) -> const std::string& {
     const auto found = checkpoint.attributes.find(name);
     if (found == checkpoint.attributes.end())
       throw InputError(run, "attribute {} of its checkpoint is missing", quote(name));
@@ -144,23 +165,19 @@ void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const
       with_defaults(ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config"));
   if (const auto differs = difference_in_computing(then, recipe_.resolved()); !differs.empty())
     throw InputError(run, "its checkpoint was written by another configuration than its config.toml: {}", differs);
-  if (const std::string by = attribute("program_version"); by != version())
+  const std::string& by = attribute(version_attribute);
+  if (by != version())
     log_warning(
         "the run's checkpoint is of emplace {}, this program is {}: the bits may differ from an undisturbed run",
         printable(by), version());
-  if (checkpoint.attributes.contains(problems_attribute)) {
-    check_problems(problems_, recipe_.sources(), attribute(problems_attribute), run);
-    check_problems(held_out_, recipe_.options.held_out, attribute(held_out_attribute), run);
-  } else {
-    log_warning(
-        "{}: an older program wrote its checkpoint, which does not say on which problem: whether the problem has "
-        "changed since is not known",
-        run);
-  }
-  if (attribute("instruction_set") != instruction_set())
+  check_problems(problems_, recipe_.sources(), attribute(problems_attribute), run);
+  check_problems(held_out_, recipe_.options.held_out, attribute(held_out_attribute), run);
+  check_number(seed_attribute, attribute(seed_attribute), static_cast<std::uint64_t>(recipe_.options.seed),
+               "its config.toml", run);
+  if (attribute(instructions_attribute) != instruction_set())
     log_warning(
         "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
-        attribute("instruction_set"), instruction_set());
+        printable(attribute(instructions_attribute)), instruction_set());
 
   load_parameters(*policy_, checkpoint.arrays, run);
   reading(run, [&] {
@@ -179,12 +196,59 @@ void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const
   std::set<std::string> known;
   for (const auto& [name, array] : state(trainer)) known.insert(name);
   refuse_unknown_arrays(checkpoint.arrays, known, run);
+  check_number(update_attribute, attribute(update_attribute), trainer.updates(), "its trainer/updates", run);
+  check_columns(run, by == version());
+  check_history(trainer, run);
+  const auto& seconds = history_[history_seconds];
+  seconds_ = seconds.empty() ? 0 : seconds.back();
+}
+
+void Training::check_columns(const std::string& run, bool of_this_version) const {
+  std::vector<std::string> known = columns_of_trainer();
+  const std::vector<std::string>& learners = find_entry(learn::learners(), recipe_.options.learner, "learner").columns;
+  known.insert(known.end(), learners.begin(), learners.end());
+  known.emplace_back(history_seconds);
+  for (const auto& [name, values] : history_) {
+    // Another version may have reported more than this one.
+    if (of_this_version && std::ranges::find(known, name) == known.end())
+      throw InputError(run, "its checkpoint has an array {}, which this program does not know{}",
+                       quote(std::string(history_prefix) + name), did_you_mean(name, known));
+    // A version without the column wrote no numbers; from the first one on there is one for every update.
+    if (std::ranges::find(learners, name) == learners.end()) continue;
+    const auto first = std::ranges::find_if(values, [](double value) { return !std::isnan(value); });
+    if (!std::all_of(first, values.end(), [](double value) { return std::isfinite(value); }))
+      throw InputError(run, "its checkpoint's history/{} has a value that is not a number", name);
+  }
+}
+
+void Training::check_history(const learn::Trainer& trainer, const std::string& run) const {
   for (const auto& [name, values] : history_)
     if (values.size() != trainer.updates())
       throw InputError(run, "its checkpoint's history/{} has {} updates, wanted {}", name, values.size(),
                        trainer.updates());
-  const auto& seconds = history_[history_seconds];
-  seconds_ = seconds.empty() ? 0 : seconds.back();
+  if (trainer.updates() == 0) return;
+  const auto column = [&](const char* name) -> const std::vector<double>& {
+    const auto found = history_.find(name);
+    if (found == history_.end()) throw InputError(run, "its checkpoint has no history/{}", name);
+    return found->second;
+  };
+  for (const char* name : {"update", "evaluations", "samples", "feasible_share", history_seconds})
+    if (!std::ranges::all_of(column(name), [](double value) { return std::isfinite(value) && value >= 0; }))
+      throw InputError(run, "its checkpoint's history/{} has a value that is not a number of at least 0", name);
+  const std::vector<double>&updates = column("update"), &evaluations = column("evaluations");
+  for (std::size_t i = 0; i < updates.size(); ++i)
+    if (updates[i] != static_cast<double>(i + 1) || (i > 0 && evaluations[i] <= evaluations[i - 1]))
+      throw InputError(run, "its checkpoint's history does not count updates and evaluations up at update {}", i + 1);
+  if (evaluations.back() != static_cast<double>(trainer.evaluations()))
+    throw InputError(run, "its checkpoint's trainer/evaluations is {}, but its history counts {}",
+                     trainer.evaluations(), evaluations.back());
+  const learn::Best& best = trainer.best().front();
+  const bool timed = best.any && best.outcome.feasible();
+  if (const double then = column("best_step_time").back();
+      timed ? then != to_seconds(best.outcome.makespan) : !std::isnan(then))
+    throw InputError(run, "its checkpoint's trainer/best.0.outcome has the time {}, but its history {}",
+                     timed ? human_seconds(to_seconds(best.outcome.makespan)) : "of no feasible placement",
+                     std::isnan(then) ? "none" : human_seconds(then));
 }
 
 }  // namespace emplace::experiment

@@ -185,6 +185,8 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   };
   // A key or file name in which a line may be broken after dots, slashes and similar characters.
   report.breakable = (text) => text.split(/(?<=[._&/-])|(?=@)/).flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
+  // A command: a line may be broken between its words, and within a word only if that is wider than the line.
+  report.command = (text) => element("code", {}, text.split(" ").flatMap((word, i) => [i === 0 ? null : " ", element("span", {}, word)]));
   // The same text cut into lines.
   report.wrap = (text, room, most, size, weight) => {
     const lines = [];

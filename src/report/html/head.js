@@ -16,5 +16,5 @@ report.head = (head) => {
     head.rows.length ? element("div", { class: "scroll" }, element("table", { class: "baselines", "data-chart": "verdict" },
       element("tbody", {}, head.rows.map(row)))) : null,
     head.sentences.length ? element("ul", { class: "sentences" }, head.sentences.map((text) => element("li", {}, report.sentence(text)))) : null,
-    head.next ? element("div", { class: "commands" }, element("div", {}, element("h3", {}, "Next"), element("code", {}, head.next))) : null);
+    head.next ? element("div", { class: "commands" }, element("div", {}, element("h3", {}, "Next"), report.command(head.next))) : null);
 };

@@ -32,7 +32,7 @@ report.laneRows = (nodes, lanes, left, right, rowHeight, gap) => {
 // Draws such a graph. `nodes`: {name, lane, weight, class, tell (returns the tooltip)}; `edges`: [from, to, bytes];
 // `laneName` returns the name of a lane.
 report.drawLanes = (box, width, { label, nodes, edges, lanes, laneName, clicked, chosen }) => {
-  const rowHeight = 44, gap = Math.max(34, Math.min(64, 420 / lanes.length));
+  const rowHeight = lanes.length <= 4 ? 72 : 44, gap = Math.max(34, Math.min(64, 420 / lanes.length));
   const left = Math.round(Math.max(64, Math.min(150, d3.max(lanes, (lane) => report.width(laneName(lane))) + 14))), right = width - 8;
   const plan = report.laneRows(nodes, lanes, left, right, rowHeight, gap);
   const svg = report.svg(box, width, plan.height, label), place = (i) => plan.places[i];
@@ -55,10 +55,13 @@ report.drawLanes = (box, width, { label, nodes, edges, lanes, laneName, clicked,
     .attr("x", (_, i) => place(i).x).attr("y", (_, i) => place(i).y).attr("width", (_, i) => place(i).width).attr("height", rowHeight);
   groups.each(function (node, i) {
     const { x, y, width: wide } = place(i);
-    if (wide < 34) return;
-    const lines = report.lines(node.name, wide - 10, 3, 11);
-    lines.forEach((line, k) => d3.select(this).append("text").attr("class", "inside").attr("x", x + 5)
-      .attr("y", y + rowHeight / 2 + 13 * (k - (lines.length - 1) / 2)).attr("dy", "0.35em").text(line));
+    const label = report.labelOf(node.name, wide, rowHeight);
+    if (label === null) return;
+    label.lines.forEach((line, k) => {
+      const off = 13 * (k - (label.lines.length - 1) / 2), text = d3.select(this).append("text").attr("class", "inside").attr("dy", "0.35em").text(line);
+      if (label.turned) text.attr("transform", `translate(${x + wide / 2 + off},${y + rowHeight - 4})rotate(-90)`);
+      else text.attr("x", x + 4).attr("y", y + rowHeight / 2 + off);
+    });
   });
   lines.on("mousemove", ([from, to, bytes]) => report.tip(d3.event, report.element("b", {}, `${nodes[from].name} to ${nodes[to].name}`),
     report.element("dl", {}, report.element("dt", {}, "moves"), report.element("dd", {}, report.bytes(bytes))))).on("mouseleave", report.noTip);

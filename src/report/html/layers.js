@@ -46,14 +46,25 @@ report.layers = (weights, edges, wanted) => {
   return { layer, layers: rows.length, y, heights, height };
 };
 
-// A name with scopes as lines in a box: all of it if it fits, else its end.
+// A name with scopes as lines in a box: all of it if it fits, else its end; at least its last part with a letter.
 report.lines = (name, room, most, size) => {
   let rest = name, lines = report.wrap(rest, room, most, size);
-  while (lines.some((line) => line.endsWith("…")) && /[/.:]./.test(rest)) {
+  while (report.isCut(name, lines) && /[/.:].*\p{L}/u.test(rest)) {
     rest = rest.replace(/^[^/.:]*[/.:]+/, "");
     lines = report.wrap(rest, room, most, size);
   }
   return lines;
+};
+report.isCut = (name, lines) => !name.replace(/\s/g, "").endsWith(lines.join("").replace(/\s/g, ""));
+
+// The label of a box `wide` x `high`, in lines of 11 px: across it, or else turned upwards; null if neither has room.
+report.labelOf = (name, wide, high) => {
+  const fitting = (room, across) => {
+    const most = Math.floor((across - 2) / 13), lines = most < 1 || room < 12 ? null : report.lines(name, room, most, 11);
+    return lines === null || report.isCut(name, lines) ? null : lines;
+  };
+  const lines = fitting(wide - 8, Math.min(high, 43)), turned = lines === null ? fitting(high - 8, wide) : null;
+  return lines === null && turned === null ? null : { lines: lines || turned, turned: lines === null };
 };
 
 // Draws such a graph. `nodes`: {name, device, class, tell (returns the tooltip)}; `clicked`: called with the number of

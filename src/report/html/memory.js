@@ -80,6 +80,8 @@ report.memory = (placement, stretch) => {
     (held.some((row) => row.thinned) ? " Where changes are too short to see, the highest level is drawn." : ""), report.zoomButtons(stretch));
   const key = (name, text) => element("span", {}, element("i", { class: `line ${name}` }), text);
   card.append(box);
-  if (shown.some(sees)) card.append(element("span", { class: "legend" }, key("dashed ink", "capacity (drawn if a peak is near it)")));
+  const unseen = shown.some((row) => row.capacity !== null && !sees(row));
+  if (shown.some(sees))
+    card.append(element("span", { class: "legend" }, key("dashed ink", `capacity${unseen ? " (not drawn where no peak reaches an eighth of it)" : ""}`)));
   return card;
 };

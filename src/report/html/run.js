@@ -63,7 +63,7 @@
   const gapText = (gap) => gap === null ? "–" : gap === 0 ? "none: proved optimal" : `+${report.percent(gap)}`;
   const pairs = (list) => element("dl", {}, list.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
   const commandsOf = (run) => element("div", { class: "commands" },
-    run.commands.map((each) => element("div", {}, element("h3", {}, each.says), element("code", {}, each.command))));
+    run.commands.map((each) => element("div", {}, element("h3", {}, each.says), report.command(each.command))));
 
   // For several runs: a table of results, a table of the settings that differ, and the settings that all share.
   const runsCard = () => {

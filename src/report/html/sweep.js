@@ -76,7 +76,7 @@
   };
   const commandsCard = () => element("section", { class: "card" }, element("h2", {}, "Commands"),
     element("div", { class: "commands", style: "margin-top: 10px" },
-      sweep.commands.map((each) => element("div", {}, element("h3", {}, each.says), element("code", {}, each.command)))));
+      sweep.commands.map((each) => element("div", {}, element("h3", {}, each.says), report.command(each.command)))));
   const header = () => {
     report.add(
       element("div", { class: "head" },

@@ -14,13 +14,16 @@
 #include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/sweep/sweep_checks.hpp"
 #include "learn/learner.hpp"
+#include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::experiment::idle_options_test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> sentences(const std::string& toml) {
   const ConfigTable table = ConfigTable::parse_toml("problem = \"configs/problems/two-branches.json\"\n" + toml, "r");
@@ -39,6 +42,63 @@ TEST(IdleOptions, AreNamedWithTheOptionThatMakesThemIdle) {
 
 TEST(IdleOptions, WithTheirDefaultsAreNotNamed) {
   EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nform = 'clip'\nbeta = 1.0"), IsEmpty());
+}
+
+// Which need more than a condition on another option.
+TEST(IdleOptions, AreNamedWithThePolicyTheBudgetOrTheProblemsThatMakeThemIdle) {
+  EXPECT_THAT(sentences("[post]\nfit_steps = 3"),
+              ElementsAre("post.fit_steps has no effect: policy is 'post', which is refitted in closed form"));
+  EXPECT_THAT(sentences("policy = 'gdp'\nlearner = 'post'\n[post]\nfit_steps = 3"), IsEmpty());
+  EXPECT_THAT(sentences("learner = 'cross-entropy'\n[cross-entropy]\nfit_steps = 3\nlearning_rate = 0.5\n"
+                        "optimizer = 'sgd'\nclip_norm = 2.0\nelite_fraction = 0.2"),
+              UnorderedElementsAre(HasSubstr("cross-entropy.fit_steps has no effect: policy is 'post', which"),
+                                   HasSubstr("cross-entropy.learning_rate has no effect: policy is 'post', which"),
+                                   HasSubstr("cross-entropy.optimizer has no effect: policy is 'post', which"),
+                                   HasSubstr("cross-entropy.clip_norm has no effect: policy is 'post', which")));
+  EXPECT_THAT(sentences("[post]\nsteps = 'proximal'\nwindow = 20"),
+              ElementsAre("post.window has no effect: post.steps is 'proximal', it needs 'both' or 'cross-entropy'"));
+  EXPECT_THAT(
+      sentences("evaluations = 4000\n[post]\nsamples = 100"),
+      ElementsAre("post.samples has no effect: it is for trainings without a budget, but evaluations is '4000'"));
+  EXPECT_THAT(sentences("learner = 'ppo'\nseconds = 2.5\n[ppo]\nupdates = 3"),
+              ElementsAre("ppo.updates has no effect: it is for trainings without a budget, but seconds is '2.5'"));
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nupdates = 3"), IsEmpty());
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nreturns = 'step'\ndiscount = 0.5"),
+              UnorderedElementsAre("ppo.returns has no effect: policy is 'post', which places in one round",
+                                   "ppo.discount has no effect: policy is 'post', which places in one round"));
+  EXPECT_THAT(sentences("policy = 'placeto'\nlearner = 'ppo'\n[ppo]\nreturns = 'step'\ndiscount = 0.5"), IsEmpty());
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nreturns = 'own'\ndiscount = 0.5"), IsEmpty());
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\ninfeasible = 'zero'\nt_fail = 3.0"),
+              ElementsAre("ppo.t_fail has no effect: ppo.infeasible is 'zero'"));
+  EXPECT_THAT(sentences("held_out_every = 3"), ElementsAre("held_out_every has no effect: held_out is not given"));
+  EXPECT_THAT(sentences("problems_per_update = 1"),
+              ElementsAre("problems_per_update has no effect: there is one problem"));
+  EXPECT_THAT(sentences("cache = 'none'"),
+              ElementsAre("cache has no effect: evaluator is 'simulator', whose outcomes only cache = 'all' keeps"));
+  EXPECT_THAT(sentences("cache = 'all'"), IsEmpty());
+}
+
+TEST(IdleOptions, OfRefitsAreThoseOfABudgetBelowOneWindow) {
+  EXPECT_THAT(sentences("evaluations = 100\n[post]\nelite_fraction = 0.2"),
+              ElementsAre("post.elite_fraction has no effect: evaluations is '100', so the training ends before the "
+                          "first refit (post.window is 200)"));
+  EXPECT_THAT(sentences("updates = 9\n[post]\nelite_fraction = 0.2\nsamples_per_update = 20"),
+              ElementsAre(HasSubstr("post.elite_fraction has no effect: updates is '9', so")));
+  EXPECT_THAT(sentences("evaluations = 200\n[post]\nelite_fraction = 0.2"), IsEmpty());
+  EXPECT_THAT(sentences("evaluations = 100\n[post]\nelite_fraction = 0.2\nwindow = 20"), IsEmpty());
+}
+
+TEST(IdleOptions, KnowWhichPoliciesHaveAClosedFormAndWhichHaveOneRound) {
+  const Problem problem = test::two_chains(1);
+  const std::vector<policy::PolicyProblem> problems = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  const auto has = [](std::span<const char* const> names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  for (const policy::PolicyEntry& entry : policy::policies()) {
+    const auto policy = policy::make_policy(entry.name, ConfigTable("test"), problems, 1);
+    EXPECT_EQ(has(closed_form_policies(), entry.name), policy->has_fit()) << entry.name;
+    EXPECT_EQ(has(one_round_policies(), entry.name), policy->rounds(0) == 1) << entry.name;
+  }
 }
 
 TEST(IdleOptions, AreInNoShippedRecipe) {
@@ -63,6 +123,10 @@ TEST(IdleOptions, OfASweepAreThoseThatAreIdleInAllTrials) {
   };
   EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2] }"), ElementsAre("ppo.beta"));
   EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2] }\nppo.form = ['clip', 'kl']"), IsEmpty());
+  EXPECT_THAT(idle("learner = ['post', 'ppo']\n"
+                   "post.elite_fraction = { uniform = [0.1, 0.5], when = { learner = 'post' } }"),
+              ElementsAre("post.elite_fraction"))
+      << "its budget is below one window";
   EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2], when = { 'ppo.form' = 'clip' } }\nppo.form = ['clip', 'kl']"),
               ElementsAre("ppo.beta"));
 }
@@ -114,6 +178,26 @@ class IdleOptionsOfMethods : public ::testing::TestWithParam<std::pair<std::stri
   test::TemporaryFolder folder_;
   int count_ = 0;
 };
+
+// For those that only a rule of why_idle() names.
+using IdleOptionsOfRules = IdleOptionsOfMethods;
+TEST_P(IdleOptionsOfRules, HaveNoEffect) {
+  const auto& [base, option] = GetParam();
+  const auto result_of = [&](const std::string& toml) { return trained(ConfigTable::parse_toml(toml, "r"), ""); };
+  EXPECT_EQ(result_of(base), result_of(base + option));
+}
+using Pair = std::pair<std::string, std::string>;
+INSTANTIATE_TEST_SUITE_P(
+    Rules, IdleOptionsOfRules,
+    ::testing::Values(Pair{"[post]\nwindow = 20\n", "fit_steps = 3"},
+                      Pair{"learner = 'cross-entropy'\n[cross-entropy]\nsamples_per_update = 20\n",
+                           "fit_steps = 3\nlearning_rate = 0.5\noptimizer = 'sgd'\nclip_norm = 0.1"},
+                      Pair{"learner = 'ppo'\n[ppo]\n", "updates = 2\nreturns = 'best'"},
+                      Pair{"policy = 'hsdag'\nlearner = 'ppo'\nhsdag.update_timestep = 1\nhsdag.hidden = 8\n",
+                           "ppo.returns = 'step'\nppo.discount = 0.5"},
+                      Pair{"learner = 'ppo'\n[ppo]\nreturns = 'late'\n", "discount = 0.5"},
+                      Pair{"[post]\n", "elite_fraction = 0.5\nce_window = 'all'"}, Pair{"", "cache = 'none'"},
+                      Pair{"grouping = 'chain'\ngroups = 4\n[post]\nwindow = 20\n", "coarse_units = 4"}));
 
 TEST_P(IdleOptionsOfMethods, HaveNoEffect) {
   const auto& [policy, learner] = GetParam();

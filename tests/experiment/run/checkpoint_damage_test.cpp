@@ -89,6 +89,36 @@ TEST(DamagedCheckpoint, IsRefusedOrReadUnchangedEvenWithoutItsSeal) {
   EXPECT_EQ(status, 0);
 }
 
+// Nothing that the digest does not cover is passed over.
+TEST(DamagedCheckpoint, IsRefusedForAttributesBelowItsRootAndForEmptyGroups) {
+  const TemporaryFolder folder;
+  const auto message_after = [&](const auto& change) {
+    const std::string file = folder / "changed.h5";
+    write_file(file, checkpoint_image(sample_checkpoint()));
+    {
+      const hdf5::Handle opened(H5Fopen(file.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "open");
+      change(static_cast<hid_t>(opened));
+    }
+    return message_of([&] { (void)read_checkpoint_image(read_file(file), "file.h5"); });
+  };
+  const auto add_attribute = [](const char* name) {
+    return [name](hid_t file) {
+      const hdf5::Handle object(H5Oopen(file, name, H5P_DEFAULT), H5Oclose, "open"),
+          space(H5Screate(H5S_SCALAR), H5Sclose, "space"),
+          made(H5Acreate2(object, "note", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, "attribute");
+    };
+  };
+  EXPECT_EQ(message_after([](hid_t) {}), "no InputError");
+  for (const std::string name : {"policy", "policy/logits"})
+    EXPECT_EQ(message_after(add_attribute(name.c_str())),
+              "file.h5: '" + name + "' has attributes, which only the root of a checkpoint has");
+  EXPECT_EQ(message_after([](hid_t file) {
+              const hdf5::Handle made(H5Gcreate2(file, "zzz", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+                                      "group");
+            }),
+            "file.h5: the group /zzz/ is empty");
+}
+
 TEST(DamagedCheckpoint, DoesNotPushOutASoundPreviousOne) {
   const TemporaryFolder folder;
   save_checkpoint(folder.path(), sample_checkpoint(1));

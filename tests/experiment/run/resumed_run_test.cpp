@@ -1,6 +1,7 @@
 // What a resumed run compares with its checkpoint: the problem, the arrays, the rows of metrics.csv.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 
@@ -48,6 +49,13 @@ class ResumedRun : public ::testing::Test {
     changes(checkpoint);
     save_checkpoint(run_, checkpoint);
   }
+  void expect_refused_after(const std::function<void(Checkpoint&)>& changes, const std::string& sentence) const {
+    const Checkpoint before = load_newest_checkpoint(run_);
+    change(changes);
+    EXPECT_THAT(refusal(), AllOf(HasSubstr(run_), HasSubstr(sentence)));
+    EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n") << "a refused run stays as it was";
+    save_checkpoint(run_, before);
+  }
   // The rows of metrics.csv without the clock, which is the last column.
   [[nodiscard]] std::vector<std::string> rows() const {
     std::vector<std::string> lines = split(read_file(run_ + "/metrics.csv"), '\n');
@@ -67,12 +75,54 @@ TEST_F(ResumedRun, IsRefusedWhenItsProblemHasOtherTimes) {
   EXPECT_EQ(refusal(), "resumed");
 }
 
-TEST_F(ResumedRun, GoesOnFromACheckpointThatDoesNotNameItsProblem) {
+TEST_F(ResumedRun, IsRefusedWhenItsCheckpointDoesNotNameItsProblem) {
+  for (const std::string name : {"problems", "held_out", "seed", "update"})
+    expect_refused_after([&](Checkpoint& checkpoint) { EXPECT_EQ(checkpoint.attributes.erase(name), 1U); },
+                         "attribute '" + name + "' of its checkpoint is missing");
+}
+
+TEST_F(ResumedRun, GoesOnFromACheckpointOfAnotherVersionWithItsColumns) {
   change([](Checkpoint& checkpoint) {
-    EXPECT_EQ(checkpoint.attributes.erase("problems"), 1U);
-    EXPECT_EQ(checkpoint.attributes.erase("held_out"), 1U);
     checkpoint.attributes.at("program_version") = "0.0.1";
+    put(checkpoint.arrays, "history/sharpness", std::vector<double>{1, 2, 3});
   });
+  EXPECT_EQ(refusal(), "resumed");
+}
+
+TEST_F(ResumedRun, RefusesAttributesThatItDoesNotKnow) {
+  expect_refused_after([](Checkpoint& checkpoint) { checkpoint.attributes["sead"] = "7"; },
+                       "has an attribute 'sead', which this program does not know (did you mean 'seed'?)");
+}
+
+TEST_F(ResumedRun, RefusesACheckpointWhosePartsContradictEachOther) {
+  const auto values = [](Checkpoint& checkpoint, const char* name) -> std::vector<double>& {
+    return std::get<std::vector<double>>(checkpoint.arrays.at(name).data);
+  };
+  expect_refused_after([](Checkpoint& checkpoint) { checkpoint.attributes.at("seed") = "7"; },
+                       "attribute 'seed' of its checkpoint is '7', but its config.toml has 0");
+  expect_refused_after([](Checkpoint& checkpoint) { checkpoint.attributes.at("update") = "2"; },
+                       "attribute 'update' of its checkpoint is '2', but its trainer/updates has 3");
+  expect_refused_after(
+      [](Checkpoint& checkpoint) { put_scalar(checkpoint.arrays, "trainer/evaluations", std::uint64_t{1} << 63); },
+      "trainer/evaluations is 9223372036854775808, but its history counts 48");
+  expect_refused_after(
+      [](Checkpoint& checkpoint) {
+        std::get<std::vector<std::int64_t>>(checkpoint.arrays.at("trainer/best.0.outcome").data)[0] = 1;
+      },
+      "trainer/best.0.outcome has the time");
+  expect_refused_after(
+      [](Checkpoint& checkpoint) {
+        std::get<std::vector<std::int64_t>>(checkpoint.arrays.at("trainer/best.0.outcome").data)[0] = -5;
+      },
+      "which no outcome has");
+  expect_refused_after(
+      [](Checkpoint& checkpoint) { put_scalar(checkpoint.arrays, "trainer/best.0.evaluation", std::uint64_t{49}); },
+      "best.0.evaluation is 49, but there were 48 evaluations");
+  for (const char* name : {"history/evaluations", "history/feasible_share", "history/seconds", "history/kl"})
+    expect_refused_after([&](Checkpoint& checkpoint) { values(checkpoint, name)[1] = std::nan(""); },
+                         fmt::format("{} has a value that is not a number", name));
+  expect_refused_after([&](Checkpoint& checkpoint) { values(checkpoint, "history/update")[1] = 7; },
+                       "does not count updates and evaluations up at update 2");
   EXPECT_EQ(refusal(), "resumed");
 }
 
@@ -100,6 +150,11 @@ TEST_F(ResumedRun, RefusesArraysThatItDoesNotKnow) {
   }
   change([&](Checkpoint& checkpoint) { put(checkpoint.arrays, "history/a,b", std::vector<double>{1, 2, 3}); });
   EXPECT_THAT(refusal(), HasSubstr("history/a,b"));
+  change([&](Checkpoint& checkpoint) {
+    checkpoint.arrays.erase("history/a,b");
+    put(checkpoint.arrays, "history/foo", std::vector<double>{1, 2, 3});
+  });
+  EXPECT_THAT(refusal(), HasSubstr("has an array 'history/foo', which this program does not know"));
 }
 
 TEST_F(ResumedRun, WritesRowsOfItsMetricsAgainThatAreGone) {
