@@ -37,7 +37,13 @@ PlacerResult place_by(const PlacerEntry& entry, const PlacerRequest& request, co
   if (entry.unfit)
     if (const std::string why = entry.unfit(request); !why.empty())
       throw InputError(options.place(), "the placer {} cannot be used: {}", quote(entry.name), why);
-  return entry.place(request, options);
+  PlacerRequest named = request;
+  if (request.on_progress)
+    named.on_progress = [&](PlacerProgress news) {
+      if (news.method.empty()) news.method = entry.name;
+      request.on_progress(news);
+    };
+  return entry.place(named, options);
 }
 
 }  // namespace

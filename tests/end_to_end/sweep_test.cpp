@@ -309,6 +309,14 @@ TEST_F(Sweep, SaysWhatCameOfItAsOneJsonObject) {
   EXPECT_EQ(json.at("best").at("values").at("ppo.epochs"), columns.at("ppo.epochs")[best]);
 }
 
+TEST_F(Sweep, SaysWhichParametersHaveNoEffectInAnyTrial) {
+  const Finished done = emplace_run({"sweep", "configs/sweeps/post-learners.toml", "evaluations=100", "trials=2",
+                                     "seeds=1", "run=" + (folder_ / "run")});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("post.elite_fraction has no effect in any trial: evaluations is '100', so the "
+                                  "training ends before the first refit (post.window is 200)"));
+}
+
 TEST_F(Sweep, SharesItsFolderWithNoOther) {
   const std::string file = space("strategy = \"random\"\ntrials = 3\n");
   const std::string run = folder_ / "run";

@@ -118,13 +118,14 @@ TEST_F(PlacerPoolTest, ARequestToStopEndsPlacersOfTheStepTimeWithTheirBestSoFar)
 }
 
 TEST_F(PlacerPoolTest, SearchesTellHowFarTheyAre) {
-  for (const char* method : {"anneal", "tabu", "brkga", "best"}) {
+  for (const char* method : {"random", "anneal", "tabu", "brkga", "best"}) {
     PlacerRequest timed = request({});
     timed.seconds = 0.5;
     std::vector<double> progress;
     Outcome last;
     timed.on_progress = [&](const PlacerProgress& news) {
       progress.push_back(news.progress);
+      EXPECT_FALSE(news.method.empty()) << method;
       EXPECT_FALSE(last.timed() && better(last, news.best)) << method;
       last = news.best;
     };

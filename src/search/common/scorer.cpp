@@ -27,8 +27,22 @@ struct Scorer::Parts {
     return polish ? polish->first_order(device) : upward_rank_order(*request.problem, device);
   }
 
+  // Tells the caller how far the search is, a few times per second.
+  void tell() {
+    constexpr double seconds_between = 0.1;
+    if (!request.on_progress || deadline.elapsed() - told < seconds_between) return;
+    told = deadline.elapsed();
+    const double by_count = request.evaluations
+                                ? static_cast<double>(best.evaluations) /
+                                      static_cast<double>(std::max<std::uint64_t>(1, *request.evaluations))
+                                : 0;
+    const double by_clock = request.seconds ? 1 - deadline.left() / *request.seconds : 0;
+    request.on_progress({{}, std::clamp(std::max(by_count, by_clock), 0.0, 1.0), best.evaluations, best.outcome});
+  }
+
   PlacerRequest request;
   Deadline deadline;
+  double told = 0;                    // when, in seconds since the start
   std::optional<OrderPolish> polish;  // for schedules and objectives that use an order
   PlacerResult best;
   bool best_brought_order = true;
@@ -82,6 +96,7 @@ void Scorer::score(std::vector<Placement> candidates) {
       parts_->best_brought_order = brought_order[i] != 0;
     }
     next += count;
+    parts_->tell();
   }
 }
 

@@ -111,12 +111,11 @@ TEST(IdleOptions, AreInNoShippedRecipe) {
 }
 
 TEST(IdleOptions, OfASweepAreThoseThatAreIdleInAllTrials) {
-  const auto idle = [](const std::string& space) {
+  const auto idle = [](const std::string& space, const std::string& learner = "learner = 'ppo'\n") {
     std::vector<std::string> keys;
     const Sweep sweep =
-        make_sweep(ConfigTable::parse_toml("problem = \"configs/problems/two-branches.json\"\n"
-                                           "learner = 'ppo'\nupdates = 2\ntrials = 2\n[space]\n" +
-                                               space,
+        make_sweep(ConfigTable::parse_toml(std::string("problem = \"configs/problems/two-branches.json\"\n") + learner +
+                                               "updates = 2\ntrials = 2\n[space]\n" + space,
                                            "s"));
     for (const IdleOption& each : idle_in_all_trials(sweep)) keys.push_back(each.key);
     return keys;
@@ -124,7 +123,8 @@ TEST(IdleOptions, OfASweepAreThoseThatAreIdleInAllTrials) {
   EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2] }"), ElementsAre("ppo.beta"));
   EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2] }\nppo.form = ['clip', 'kl']"), IsEmpty());
   EXPECT_THAT(idle("learner = ['post', 'ppo']\n"
-                   "post.elite_fraction = { uniform = [0.1, 0.5], when = { learner = 'post' } }"),
+                   "post.elite_fraction = { uniform = [0.1, 0.5], when = { learner = 'post' } }",
+                   ""),
               ElementsAre("post.elite_fraction"))
       << "its budget is below one window";
   EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2], when = { 'ppo.form' = 'clip' } }\nppo.form = ['clip', 'kl']"),
