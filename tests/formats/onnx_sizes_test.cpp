@@ -160,6 +160,57 @@ TEST(OnnxSizes, ATargetWithoutAUniqueAnswerIsRefusedByName) {
             HasSubstr("export the model again, with these sizes or with open ones")));
 }
 
+std::vector<Dim> dims_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<Dim> dims;
+  for (const std::int64_t size : sizes) dims.emplace_back(static_cast<int>(size));
+  return dims;
+}
+
+TEST(OnnxSizes, ProductsWhoseInnerSizesDifferAreRefusedByName) {
+  const auto refusal = [](const std::string& type, const std::vector<std::int64_t>& a,
+                          const std::vector<std::int64_t>& b, const char* attribute = nullptr) {
+    OnnxNetwork net;
+    net.input("x", dims_of(a));
+    *net.graph().add_node() = make_node(type, "product", {"x", net.weight(b)}, {"y"});
+    if (attribute != nullptr)
+      add_attribute(*net.graph().mutable_node(0), attribute, onnx::AttributeProto::INT).set_i(1);
+    return error_of(net.model);
+  };
+  EXPECT_THAT(refusal("MatMul", {1, 1, 30}, {20, 7}),
+              AllOf(HasSubstr("node 'product' (MatMul): its input 'x' of shape 1x1x30 has 30 columns, its input "),
+                    HasSubstr("of shape 20x7 has 20 rows")));
+  EXPECT_THAT(refusal("MatMul", {3, 2, 4}, {5, 4, 6}), HasSubstr("are batches of 3 and 5 matrices"));
+  EXPECT_THAT(refusal("Gemm", {8, 6}, {7, 5}), HasSubstr("node 'product' (Gemm): its input 'x' of shape 8x6 has 6"));
+  EXPECT_THAT(refusal("Gemm", {8, 6}, {6, 5}, "transB"), HasSubstr("has 5 rows (after transA and transB)"));
+  EXPECT_EQ(refusal("Gemm", {8, 5}, {6, 5}, "transB"), read_without_error);
+  EXPECT_EQ(refusal("Gemm", {6, 8}, {6, 5}, "transA"), read_without_error);
+  EXPECT_EQ(refusal("MatMul", {3, 2, 4}, {4, 6}), read_without_error);
+  EXPECT_EQ(refusal("MatMul", {4}, {3, 4, 6}), read_without_error);
+}
+
+TEST(OnnxSizes, WeightsForOtherChannelsOrFeaturesAreRefusedByName) {
+  const auto refusal = [](const std::string& type, const std::vector<std::int64_t>& x,
+                          const std::vector<std::vector<std::int64_t>>& weights, const char* attribute, int value) {
+    OnnxNetwork net;
+    net.input("x", dims_of(x));
+    onnx::NodeProto node = make_node(type, "layer", {"x"}, {"y"});
+    for (const auto& weight : weights) node.add_input(net.weight(weight));
+    add_attribute(node, attribute, onnx::AttributeProto::INT).set_i(value);
+    *net.graph().add_node() = node;
+    return error_of(net.model);
+  };
+  EXPECT_THAT(refusal("Conv", {8, 4, 9, 9}, {{6, 3, 3, 3}}, "group", 1),
+              AllOf(HasSubstr("node 'layer' (Conv): its input 'x' of shape 8x4x9x9 has 4 channels, its weights "),
+                    HasSubstr("of shape 6x3x3x3 are for 3")));
+  EXPECT_THAT(refusal("Conv", {8, 4, 9, 9}, {{6, 1, 3, 3}}, "group", 2), HasSubstr("are for 1 in each group"));
+  EXPECT_EQ(refusal("Conv", {8, 4, 9, 9}, {{6, 2, 3, 3}}, "group", 2), read_without_error);
+  EXPECT_THAT(refusal("ConvTranspose", {8, 4, 9, 9}, {{6, 3, 3, 3}}, "group", 1), HasSubstr("are for 6"));
+  EXPECT_EQ(refusal("ConvTranspose", {8, 6, 9, 9}, {{6, 1, 3, 3}}, "group", 3), read_without_error);
+  EXPECT_THAT(refusal("LSTM", {5, 8, 7}, {{1, 16, 6}, {1, 16, 4}}, "hidden_size", 4),
+              HasSubstr("node 'layer' (LSTM): its input 'x' of shape 5x8x7 has 7 features, its weights"));
+  EXPECT_EQ(refusal("LSTM", {5, 8, 6}, {{1, 16, 6}, {1, 16, 4}}, "hidden_size", 4), read_without_error);
+}
+
 TEST(OnnxSizes, AReshapeThatLosesElementsIsRefusedByName) {
   OnnxNetwork net;
   net.input("x", {5, 7});
