@@ -211,6 +211,15 @@ TEST(OnnxSizes, WeightsForOtherChannelsOrFeaturesAreRefusedByName) {
   EXPECT_EQ(refusal("LSTM", {5, 8, 6}, {{1, 16, 6}, {1, 16, 4}}, "hidden_size", 4), read_without_error);
 }
 
+TEST(OnnxSizes, AProductOfSizesAbove2To62IsNoNegativeSize) {
+  OnnxNetwork net;
+  net.input("x", {"N", "M", 64});
+  *net.graph().add_node() = make_node("Flatten", "flat", {"x"}, {"y"});
+  add_attribute(*net.graph().mutable_node(0), "axis", onnx::AttributeProto::INT).set_i(2);
+  EXPECT_THAT(error_of(net.model, {.shapes = {{"x", {4'000'000'000, 4'000'000'000, 64}}}, .batch = {}}),
+              HasSubstr("node 'flat' (Flatten): its output 'y' would have more than 2^62 elements"));
+}
+
 TEST(OnnxSizes, AReshapeThatLosesElementsIsRefusedByName) {
   OnnxNetwork net;
   net.input("x", {5, 7});
