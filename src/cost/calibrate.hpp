@@ -107,9 +107,17 @@ struct Calibration {
 // relative residuals (a >= 0, efficiency <= 1). A prior with the weight of a small fraction of one op draws each fit
 // towards the fit of all classes together; it is decisive if a class has too few different ops. Ops that are bound by
 // memory say nothing about a class's efficiency. So a class with fewer than three ops that are bound by compute keeps
-// the efficiency that the machine names for it, multiplied by the machine's error in the other classes: the geometric
-// mean, over the n classes that do have such ops, of fitted efficiency / named efficiency, to the power n / (n + 1),
-// since that error is partly theirs alone. If the machine does not name the class, the prior is all there is.
+// the efficiency that the machine names for it, corrected by the machine's error in the other classes. Let m be the
+// mean, over the n classes that do have such ops, of log(fitted efficiency / named efficiency). Two things may be true:
+//   - The machine describes this device. Then an error has a part that all classes share and a part that is a class's
+//     own, both of a spread of s = 0.35 (a factor of 1.4), so that m is normal with the variance s^2 (1 + 1/n), and the
+//     best estimate is the named efficiency, multiplied by exp(m n / (n + 1)).
+//   - The machine is another one, or its peak is that of other cores. Then m has a spread of 1.6 (a factor of 5), and
+//     neither the level of its efficiencies nor their ratio says anything: the best estimate is the geometric mean of
+//     the fitted ones.
+// Before anything is measured the second has the probability 0.1. Bayes' rule gives its probability p given m: 0.04 for
+// a factor of 1.4, 0.24 for 3, 0.93 for 6. The logarithms of both estimates are averaged with these weights. If the
+// machine does not name the class, the prior is all there is.
 // The device then has
 //   overlap = the one of 0, 0.25, 0.5, 0.75, 1 whose fit has the smallest mean error, or 0 if none is 3 % better,
 //   launch_overhead_s = the smallest a of all classes,

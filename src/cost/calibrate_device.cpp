@@ -107,25 +107,41 @@ struct DeviceFit {
   Coefficients pooled{};   // all classes together
   double bytes_per_s = 0;  // the largest bandwidth
   double launch_s = 0;
-  double correction = 1;           // of the efficiencies that the machine names
   double efficiency_spread = 1.0;  // relative error to expect of an efficiency that was not fitted
 };
 
+// The usual difference (of logarithms) between the efficiencies of a device's classes, relative to what is named.
+constexpr double spread_of_classes = 0.35;
+
+// The probability that the machine's efficiencies are those of another machine, given their mean error (a logarithm)
+// over `count` classes; see `calibrate`.
+double doubt_of(double error, double count) {
+  constexpr double before = 0.1, spread = spread_of_classes, spread_elsewhere = 1.6;
+  const auto density = [&](double variance) { return std::exp(-0.5 * error * error / variance) / std::sqrt(variance); };
+  const double here = (1 - before) * density(spread * spread * (1 + 1 / count));
+  const double elsewhere = before * density(spread_elsewhere * spread_elsewhere);
+  return elsewhere / (here + elsewhere);
+}
+
 // How far the machine's efficiencies are off where they can be checked; see `calibrate`.
 void correct_named_efficiencies(DeviceFit& fit) {
-  double sum = 0, count = 0;
+  double sum = 0, level = 0, count = 0;
   for (const ClassRows& cls : fit.classes)
     if (cls.named && cls.shows_efficiency()) {
-      sum += std::log(1 / (cls.fitted[compute_term] * *cls.named));
+      const double fitted = -std::log(cls.fitted[compute_term]);
+      sum += fitted - std::log(*cls.named);
+      level += fitted;
       ++count;
     }
   if (count == 0) return;
   constexpr double least_error = 0.3;
-  fit.correction = std::exp(sum / (count + 1));
-  fit.efficiency_spread = std::max(least_error, std::expm1(std::abs(sum / count - sum / (count + 1))));
+  const double doubt = doubt_of(sum / count, count);
+  const double left = std::abs(sum / count - sum / (count + 1)), between_classes = std::sqrt(2.0) * spread_of_classes;
+  fit.efficiency_spread = std::max(least_error, std::expm1((1 - doubt) * left + doubt * between_classes));
   for (ClassRows& cls : fit.classes) {
     if (!cls.named || cls.shows_efficiency() || cls.peak == 0) continue;
-    cls.prior.centre[compute_term] = std::max(1.0, 1 / (*cls.named * fit.correction));
+    const double corrected = std::log(*cls.named) + sum / (count + 1);
+    cls.prior.centre[compute_term] = std::max(1.0, std::exp(-(1 - doubt) * corrected - doubt * level / count));
     cls.prior.fixed[compute_term] = true;
   }
 }

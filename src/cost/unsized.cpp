@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "cost/op_names.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/formats/reader.hpp"
 #include "graph/ops/inputs.hpp"
 
 namespace emplace::cost {
@@ -44,6 +46,20 @@ std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts) {
   return sum;
 }
 
+bool has_open_input(const Graph& graph) {
+  return std::ranges::any_of(inputs_of(graph),
+                             [](const GraphInput& input) { return !input.tensor->shape.is_static(); });
+}
+
+// The files of weights that the model names and that do not exist, as a list in words; "" if there are none.
+std::string absent_files(const std::string& model) {
+  if (!file_exists(model)) return {};
+  std::vector<std::string> absent;
+  for (const std::string& file : formats::files_of_model(model))
+    if (!file_exists(file)) absent.push_back(quote(file));
+  return absent.empty() ? "" : some_of(absent);
+}
+
 }  // namespace
 
 std::string unsized_ops(const Lowered& lowered) {
@@ -56,8 +72,7 @@ std::string unsized_ops(const Lowered& lowered) {
 }
 
 std::string advice_on_sizes(const Graph& graph, bool of_recipe) {
-  const auto is_open = [](const GraphInput& input) { return !input.tensor->shape.is_static(); };
-  if (std::ranges::any_of(inputs_of(graph), is_open))
+  if (has_open_input(graph))
     return of_recipe ? R"(give the sizes of inputs with shape = ["INPUT=SIZES"] or batch = N (after `train`: )"
                        R"('shape=["INPUT=SIZES"]' or batch=N))"
                      : "give the sizes of inputs with --shape INPUT=SIZES or --batch N";
@@ -82,8 +97,12 @@ void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, cons
   if (options.allow_unsized) return;
   const auto ops = static_cast<double>(sum_of(unsized_op_counts(lowered.graph)));
   if (ops <= most_unsized_share * static_cast<double>(lowered.graph.ops.size())) return;
+  const std::string absent = has_open_input(lowered.graph) ? "" : absent_files(place);
   throw InputError(place, "{}; their costs would be far too low; {}. {} accepts wrong costs", unsized_ops(lowered),
-                   advice_on_sizes(lowered.graph, of_recipe),
+                   absent.empty() ? advice_on_sizes(lowered.graph, of_recipe)
+                                  : fmt::format("all inputs have fixed sizes, but sizes follow from constants in files "
+                                                "of weights that are not there: {}",
+                                                absent),
                    of_recipe ? "allow_unsized = true in [roofline] (after `train`: roofline.allow_unsized=true)"
                              : "--allow-unsized");
 }

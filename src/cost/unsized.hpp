@@ -16,7 +16,8 @@ std::string unsized_ops(const Lowered& lowered);
 std::string advice_on_sizes(const Graph& graph, bool of_recipe = false);
 
 // Throws InputError if more than 1 % of the ops have outputs of unknown size, unless the options allow it. The message
-// names the options of the command line, with `of_recipe` the keys of recipes.
+// names the options of the command line, with `of_recipe` the keys of recipes. `place` begins it; if it is the path of
+// the model, and all inputs have sizes, the message names the files of weights that are not there.
 void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, const std::string& place,
                     bool of_recipe = false);
 

@@ -26,7 +26,8 @@ void read_bytes(const InputFile& file, const std::string& path, std::int64_t off
   into += data;
 }
 
-// The files are little-endian.
+}  // namespace
+
 std::vector<std::int64_t> numbers_in(std::string_view data, std::size_t width) {
   std::vector<std::int64_t> numbers;
   for (std::size_t at = 0; at < data.size(); at += width) {
@@ -36,8 +37,6 @@ std::vector<std::int64_t> numbers_in(std::string_view data, std::size_t width) {
   }
   return numbers;
 }
-
-}  // namespace
 
 bool is_small_whole(DType dtype, const Shape& shape) {
   const auto count = shape.elements();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emplace/graph/graph.hpp"
@@ -19,6 +20,9 @@ inline constexpr const char* constant_attribute = "constant";
 
 // Whether the constant is one whose value WeightFiles reads: i32 or i64, of 1 to `most_constant_numbers` numbers.
 bool is_small_whole(DType dtype, const Shape& shape);
+
+// Little-endian numbers of `width` (4 or 8) bytes, which divides the length of `data`.
+std::vector<std::int64_t> numbers_in(std::string_view data, std::size_t width);
 
 // Files whose bytes follow one another.
 class WeightFiles {

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "tests/cost/small_graphs.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::cost::unsized_test {
 namespace {
@@ -95,6 +97,28 @@ TEST(Unsized, CountsInFilesAreWholeAndPositive) {
   }
   EXPECT_THROW((void)formats::read_problem_json(text.replace(text.find("problem/2"), 9, "problem/1"), "p.json"),
                InputError);
+}
+
+// x is reshaped to sizes that are in a file of weights.
+TEST(Unsized, NamesTheAbsentFilesOfWeightsFromWhichSizesFollow) {
+  const test::TemporaryFolder folder;
+  const std::string model = folder / "model.json";
+  write_file(model, R"({"format": "graph-model", "modelTopology": {"node": [
+    {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape": {"dim": [{"size": "4"}]}}}},
+    {"name": "target", "op": "Const", "attr": {"dtype": {"type": "DT_INT32"}}},
+    {"name": "r", "op": "Reshape", "input": ["x", "target"], "attr": {"T": {"type": "DT_FLOAT"}}},
+    {"name": "y", "op": "Relu", "input": ["r"], "attr": {"T": {"type": "DT_FLOAT"}}}]},
+    "weightsManifest": [{"paths": ["group1.bin"], "weights": [{"name": "target", "shape": [2], "dtype": "int32"}]}]})");
+  try {
+    (void)source::load_problem(model, "laptop", {});
+    ADD_FAILURE() << "it is not refused";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("sizes follow from constants in files of weights that are not there: '" +
+                                              (folder / "group1.bin") + "'"),
+                                    ::testing::Not(HasSubstr("depend on data"))));
+  }
+  write_file(folder / "group1.bin", std::string("\2\0\0\0\2\0\0\0", 8));
+  EXPECT_NO_THROW((void)source::load_problem(model, "laptop", {}));
 }
 
 TEST(Unsized, AdviceNamesNoOpsWhereOnlyAConstantHasNoSize) {

@@ -4,6 +4,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
+#include "formats/onnx/grown_targets.hpp"
 #include "formats/onnx/reshape_targets.hpp"
 #include "graph/ops/op_table.hpp"
 #include "tests/formats/onnx_network.hpp"
@@ -15,13 +16,15 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
+const std::string read_without_error = "read without an error";
+
 std::string error_of(const onnx::ModelProto& model, const ReadOptions& options = {}) {
   try {
     (void)read(model, options);
   } catch (const InputError& error) {
     return error.what();
   }
-  return "read without an error";
+  return read_without_error;
 }
 
 // Attention over 4 tokens of 6 numbers, 2 heads of 3, as an exporter writes it at batch 1: its batch is in the targets.
@@ -89,6 +92,132 @@ TEST(OnnxSizes, FittedTargetsKeepAllElements) {
   EXPECT_EQ(fitted({5, 7}, {2, 3}), std::nullopt);   // nothing fits
   EXPECT_EQ(fitted({5, -1}, {2, 3}), std::nullopt);  // not known
   EXPECT_EQ(fitted({0, 7}, {2, 3}), std::nullopt);
+}
+
+// -1 anywhere in a target is what it was when the model was exported; the batch goes where it was.
+TEST(OnnxSizes, AnOpenSizeAtAnyPlaceStaysWhatItWas) {
+  const auto grown = [](const std::vector<std::int64_t>& target) {
+    OnnxNetwork net;
+    net.input("x", {1, 2, 5, 3});
+    const std::string y = net.node("Reshape", {"x", net.vector(target)});
+    return shape_of(read(net.model, {.shapes = {{"x", {8, 2, 5, 3}}}, .batch = {}}), y);
+  };
+  EXPECT_EQ(grown({2, -1, 3}), "16x5x3");
+  EXPECT_EQ(grown({-1, 5, 3}), "16x5x3");
+  EXPECT_EQ(grown({2, 5, -1}), "16x5x3");
+  EXPECT_EQ(grown({10, -1}), "80x3");
+  EXPECT_EQ(grown({1, -1}), "8x30");
+  EXPECT_EQ(grown({1, 2, -1}), "8x2x15");
+  EXPECT_EQ(grown({0, 0, -1}), "8x2x15");
+  EXPECT_EQ(grown({-1}), "240");
+}
+
+TEST(OnnxSizes, MergedHeadsOfAnyBatchHaveSoManyTimesTheFlops) {
+  OnnxNetwork net;
+  net.input("x", {1, 2, 5, 3});
+  const std::string heads = net.node("Reshape", {"x", net.vector({2, -1, 3})});
+  net.node("Transpose", {heads});
+  const std::string keys = net.with("perm", std::vector<std::int64_t>{0, 2, 1});
+  const std::string scores = net.node("MatMul", {heads, keys});
+  const Graph one = read(net.model), eight = read(net.model, {.shapes = {{"x", {8, 2, 5, 3}}}, .batch = {}});
+  EXPECT_EQ(shape_of(eight, scores), "16x5x5");
+  EXPECT_EQ(statistics(eight).flops, 8 * statistics(one).flops);
+}
+
+TEST(OnnxSizes, GrownTargetsPutEachSizeWhereItWas) {
+  using Sizes = std::vector<std::int64_t>;
+  const auto grown = [](const Sizes& before, const Sizes& output, const Sizes& now, Sizes target = {},
+                        const std::vector<ReplacedSize>& replaced = {{1, 8}}) {
+    if (target.empty()) target = output;
+    return grown_target({before, output, target}, now, replaced);
+  };
+  // The length and the batch.
+  EXPECT_THAT(grown({1, 128, 768}, {1, 128, 12, 64}, {8, 256, 768}), Optional(Sizes{8, 256, 12, 64}));
+  EXPECT_THAT(grown({128, 768}, {1, 128, 768}, {2048, 768}, {}, {{1, 8}, {128, 256}}), Optional(Sizes{8, 256, 768}));
+  EXPECT_THAT(grown({12, 128, 64}, {1, 12, 128, 64}, {96, 128, 64}), Optional(Sizes{8, 12, 128, 64}));
+  // A batch of 2 whose size another dimension has too.
+  EXPECT_THAT(grown({2, 2, 5}, {4, 5}, {8, 2, 5}, {}, {{2, 8}}), Optional(Sizes{16, 5}));
+  EXPECT_THAT(grown({4, 5}, {2, 2, 5}, {16, 5}, {}, {{2, 8}}), Optional(Sizes{8, 2, 5}));
+  // A batch between time and features: only an open size says to which it belongs.
+  EXPECT_THAT(grown({128, 1, 768}, {128, 768}, {128, 8, 768}, {-1, 768}), Optional(Sizes{1024, 768}));
+  EXPECT_THAT(grown({128, 1, 768}, {128, 12, 64}, {128, 8, 768}, {128, -1, 64}), Optional(Sizes{128, 96, 64}));
+  EXPECT_EQ(grown({128, 1, 768}, {128, 12, 64}, {128, 8, 768}), std::nullopt);
+  // Windows of an image: of 8 x 7 either may grow, unless one is open.
+  EXPECT_EQ(grown({1, 56, 96}, {1, 8, 7, 96}, {1, 112, 96}, {}, {{224, 448}}), std::nullopt);
+  EXPECT_THAT(grown({1, 56, 96}, {1, 8, 7, 96}, {1, 112, 96}, {1, -1, 7, 96}, {{224, 448}}),
+              Optional(Sizes{1, 16, 7, 96}));
+  EXPECT_EQ(grown({1, 56}, {8, 7}, {1, 57}), std::nullopt);
+}
+
+TEST(OnnxSizes, ATargetWithoutAUniqueAnswerIsRefusedByName) {
+  OnnxNetwork net;
+  net.input("x", {5, 1, 6});
+  *net.graph().add_node() = make_node("Reshape", "view", {"x", net.vector({5, 3, 2})}, {"y"});
+  EXPECT_THAT(
+      error_of(net.model, {.shapes = {{"x", {5, 8, 6}}}, .batch = {}}),
+      AllOf(HasSubstr("node 'view' (Reshape): its target 5x3x2 was exported for an input of 5x1x6, which is now "
+                      "5x8x6"),
+            HasSubstr("export the model again, with these sizes or with open ones")));
+}
+
+std::vector<Dim> dims_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<Dim> dims;
+  for (const std::int64_t size : sizes) dims.emplace_back(static_cast<int>(size));
+  return dims;
+}
+
+TEST(OnnxSizes, ProductsWhoseInnerSizesDifferAreRefusedByName) {
+  const auto refusal = [](const std::string& type, const std::vector<std::int64_t>& a,
+                          const std::vector<std::int64_t>& b, const char* attribute = nullptr) {
+    OnnxNetwork net;
+    net.input("x", dims_of(a));
+    *net.graph().add_node() = make_node(type, "product", {"x", net.weight(b)}, {"y"});
+    if (attribute != nullptr)
+      add_attribute(*net.graph().mutable_node(0), attribute, onnx::AttributeProto::INT).set_i(1);
+    return error_of(net.model);
+  };
+  EXPECT_THAT(refusal("MatMul", {1, 1, 30}, {20, 7}),
+              AllOf(HasSubstr("node 'product' (MatMul): its input 'x' of shape 1x1x30 has 30 columns, its input "),
+                    HasSubstr("of shape 20x7 has 20 rows")));
+  EXPECT_THAT(refusal("MatMul", {3, 2, 4}, {5, 4, 6}), HasSubstr("are batches of 3 and 5 matrices"));
+  EXPECT_THAT(refusal("Gemm", {8, 6}, {7, 5}), HasSubstr("node 'product' (Gemm): its input 'x' of shape 8x6 has 6"));
+  EXPECT_THAT(refusal("Gemm", {8, 6}, {6, 5}, "transB"), HasSubstr("has 5 rows (after transA and transB)"));
+  EXPECT_EQ(refusal("Gemm", {8, 5}, {6, 5}, "transB"), read_without_error);
+  EXPECT_EQ(refusal("Gemm", {6, 8}, {6, 5}, "transA"), read_without_error);
+  EXPECT_EQ(refusal("MatMul", {3, 2, 4}, {4, 6}), read_without_error);
+  EXPECT_EQ(refusal("MatMul", {4}, {3, 4, 6}), read_without_error);
+}
+
+TEST(OnnxSizes, WeightsForOtherChannelsOrFeaturesAreRefusedByName) {
+  const auto refusal = [](const std::string& type, const std::vector<std::int64_t>& x,
+                          const std::vector<std::vector<std::int64_t>>& weights, const char* attribute, int value) {
+    OnnxNetwork net;
+    net.input("x", dims_of(x));
+    onnx::NodeProto node = make_node(type, "layer", {"x"}, {"y"});
+    for (const auto& weight : weights) node.add_input(net.weight(weight));
+    add_attribute(node, attribute, onnx::AttributeProto::INT).set_i(value);
+    *net.graph().add_node() = node;
+    return error_of(net.model);
+  };
+  EXPECT_THAT(refusal("Conv", {8, 4, 9, 9}, {{6, 3, 3, 3}}, "group", 1),
+              AllOf(HasSubstr("node 'layer' (Conv): its input 'x' of shape 8x4x9x9 has 4 channels, its weights "),
+                    HasSubstr("of shape 6x3x3x3 are for 3")));
+  EXPECT_THAT(refusal("Conv", {8, 4, 9, 9}, {{6, 1, 3, 3}}, "group", 2), HasSubstr("are for 1 in each group"));
+  EXPECT_EQ(refusal("Conv", {8, 4, 9, 9}, {{6, 2, 3, 3}}, "group", 2), read_without_error);
+  EXPECT_THAT(refusal("ConvTranspose", {8, 4, 9, 9}, {{6, 3, 3, 3}}, "group", 1), HasSubstr("are for 6"));
+  EXPECT_EQ(refusal("ConvTranspose", {8, 6, 9, 9}, {{6, 1, 3, 3}}, "group", 3), read_without_error);
+  EXPECT_THAT(refusal("LSTM", {5, 8, 7}, {{1, 16, 6}, {1, 16, 4}}, "hidden_size", 4),
+              HasSubstr("node 'layer' (LSTM): its input 'x' of shape 5x8x7 has 7 features, its weights"));
+  EXPECT_EQ(refusal("LSTM", {5, 8, 6}, {{1, 16, 6}, {1, 16, 4}}, "hidden_size", 4), read_without_error);
+}
+
+TEST(OnnxSizes, AProductOfSizesAbove2To62IsNoNegativeSize) {
+  OnnxNetwork net;
+  net.input("x", {"N", "M", 64});
+  *net.graph().add_node() = make_node("Flatten", "flat", {"x"}, {"y"});
+  add_attribute(*net.graph().mutable_node(0), "axis", onnx::AttributeProto::INT).set_i(2);
+  EXPECT_THAT(error_of(net.model, {.shapes = {{"x", {4'000'000'000, 4'000'000'000, 64}}}, .batch = {}}),
+              HasSubstr("node 'flat' (Flatten): its output 'y' would have more than 2^62 elements"));
 }
 
 TEST(OnnxSizes, AReshapeThatLosesElementsIsRefusedByName) {

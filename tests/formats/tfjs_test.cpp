@@ -75,6 +75,28 @@ TEST(TfjsReader, TakesTheSizeOfATensorInsideTheGraph) {
               HasSubstr("there is no tensor 'list:3'"));
 }
 
+// x of 4 x 6 is reshaped as a constant says that the node itself holds.
+TEST(TfjsReader, TakesValuesOfConstantsInsideTheirNodes) {
+  const auto reshaped = [](const std::string& type, const std::string& size, const std::string& value) {
+    const std::string text = model(
+        R"({"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape": {"dim": [{"size": "4"}, {"size": "6"}]}}}},
+        {"name": "target", "op": "Const", "attr": {"dtype": {"type": ")" +
+            type + R"("}, "value": {"tensor": {)" + value + R"(, "dtype": ")" + type +
+            R"(", "tensorShape": {"dim": [{"size": ")" + size + R"("}]}}}}},
+        {"name": "r", "op": "Reshape", "input": ["x", "target"]})",
+        "");
+    return tensor_named(read_model_text(text, "model.json"), "r:0").shape.str();
+  };
+  EXPECT_EQ(reshaped("DT_INT32", "3", R"("intVal": [4, "3", 2])"), "4x3x2");
+  EXPECT_EQ(reshaped("DT_INT64", "2", R"("int64Val": ["8", 3])"), "8x3");
+  EXPECT_EQ(reshaped("DT_INT32", "2", R"("tensorContent": "CAAAAAMAAAA=")"), "8x3");
+  EXPECT_EQ(reshaped("DT_INT32", "2", R"("tensorContent": [12, 0, 0, 0, 254, 255, 255, 255])"), "unknown rank");  // -2
+  EXPECT_EQ(reshaped("DT_INT32", "2", R"("tensorContent": [12, 0, 0, 0, 2, 0, 0, 0])"), "12x2");
+  // Values that do not fit the shape are not used, as are those that no shape has.
+  EXPECT_EQ(reshaped("DT_INT32", "3", R"("intVal": [4, 6])"), "unknown rank");
+  EXPECT_EQ(reshaped("DT_INT32", "2", R"("tensorContent": "CAAAAAMA")"), "unknown rank");
+}
+
 TEST(TfjsReader, RefusesBrokenModels) {
   const std::string file = model(nodes, weights);
   for (std::size_t length = 1; length < file.size(); length += 11)

@@ -25,5 +25,17 @@ TEST(Inputs, AreTensorsWithoutAProducerAndThoseOfOpsThatStandForThem) {
   EXPECT_THAT(shapes, ElementsAre("4", "?x8", "4"));
 }
 
+// Names of an iterator's outputs are those of tensors, since it has several.
+TEST(Inputs, AreWhatAnIteratorOfADataSetGives) {
+  Graph graph;
+  const Operand iterator = add(graph, "IteratorV2", "IteratorV2", {}, {});
+  const Operand next = add(graph, "next", "IteratorGetNext", {iterator}, {Shape::unknown_dimension, 8}, DType::i64);
+  add(graph, "sum", "Relu", {next}, {Shape::unknown_dimension, 8});
+  const std::vector<GraphInput> inputs = inputs_of(graph);
+  ASSERT_EQ(inputs.size(), 1U);
+  EXPECT_EQ(inputs[0].name, graph.tensors[next.index].name);
+  EXPECT_EQ(inputs[0].tensor->shape.str(), "?x8");
+}
+
 }  // namespace
 }  // namespace emplace::test::inputs_test

@@ -255,10 +255,19 @@ void OnnxInference::check_sizes(const onnx::NodeProto& node, const std::string& 
   if (shape.dim_size() > most_dimensions)
     throw InputError(file_, "node {}: its output {} would have {} dimensions", describe(node), quote(tensor),
                      shape.dim_size());
-  for (const auto& dimension : shape.dim())
-    if (dimension.has_dim_value() && dimension.dim_value() < 0)
-      throw InputError(file_, "node {}: its output {} would have a dimension of negative size {}", describe(node),
-                       quote(tensor), dimension.dim_value());
+  // libonnx multiplies sizes without checks, so that a product above 2^63 is a negative size.
+  const auto is_huge = [&](const std::string& input) {
+    const Shape read = shape_known(main, input);
+    return read.is_static() && !read.elements();
+  };
+  for (const auto& dimension : shape.dim()) {
+    if (!dimension.has_dim_value() || dimension.dim_value() >= 0) continue;
+    if (std::ranges::any_of(node.input(), is_huge))
+      throw InputError(file_, "node {}: its output {} would have more than 2^62 elements", describe(node),
+                       quote(tensor));
+    throw InputError(file_, "node {}: its output {} would have a dimension of negative size {}", describe(node),
+                     quote(tensor), dimension.dim_value());
+  }
 }
 
 }  // namespace emplace::formats

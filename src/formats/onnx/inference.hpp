@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/onnx/fold/fold.hpp"
+#include "formats/onnx/grown_targets.hpp"
 #include "formats/onnx/reshape_targets.hpp"
 #include "formats/onnx/scope.hpp"
 
@@ -18,8 +19,10 @@ namespace emplace::formats {
 // The sizes of inputs that the user gave.
 struct OnnxGivenSizes {
   bool any = false;
-  std::vector<ReplacedSize> replaced;  // fixed sizes of the file that are others now
-  bool upper_bounds = false;           // sizes that depend on data are taken at their upper bound (upper_bounds.hpp)
+  std::vector<ReplacedSize> replaced;                 // fixed sizes of the file that are others now
+  std::vector<onnx::ValueInfoProto> exported_inputs;  // the inputs of the file, if sizes were replaced
+  ExportedReshapes exported;                          // the Reshape nodes of the main graph for those inputs
+  bool upper_bounds = false;  // sizes that depend on data are taken at their upper bound (upper_bounds.hpp)
 };
 
 // libonnx's own driver (InferShapes) needs nodes in topological order, does not report which nodes failed, and doubles
@@ -42,6 +45,9 @@ class OnnxInference {
   [[nodiscard]] std::string failures() const;
   // The same for Reshape nodes whose targets were fitted to the given sizes.
   [[nodiscard]] std::string rewritten() const;
+
+  // The Reshape nodes of the main graph whose sizes are all known.
+  [[nodiscard]] ExportedReshapes exported_reshapes(const onnx::GraphProto& graph);
 
   // The number of If, Loop and Scan nodes whose costs are not those of a run: the condition or the number of trips is
   // not known.
@@ -80,6 +86,9 @@ class OnnxInference {
   void infer_scan(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
   std::optional<onnx::NodeProto> used_form(const onnx::NodeProto& node, OnnxScope& scope, int depth);
   std::optional<onnx::NodeProto> with_fitted_target(const onnx::NodeProto& node, OnnxScope& scope);
+  std::optional<ExportedReshape> as_exported(const onnx::NodeProto& node, OnnxScope& scope);
+  std::optional<std::vector<std::int64_t>> grown(const onnx::NodeProto& node, const FoldedTensor& target,
+                                                 const Shape& input) const;
   void note_unknown_trips(OnnxBodyCost& cost);
 
   void infer_function(const onnx::FunctionProto& function, onnx::NodeProto& node, Context& caller,

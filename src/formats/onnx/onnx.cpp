@@ -213,7 +213,9 @@ Graph read_onnx(const std::string& path, const ReadOptions& options) {
   Graph graph = GraphFromOnnx(model.graph(), path).build();
   const std::vector<OpId> order = graph.topological_order(path);
   OnnxGivenSizes given;
+  std::vector<onnx::ValueInfoProto> exported(model.graph().input().begin(), model.graph().input().end());
   given.replaced = fix_input_shapes(*model.mutable_graph(), options, path);
+  if (!given.replaced.empty()) given.exported_inputs = std::move(exported);
   given.any = options.batch.has_value() || !options.shapes.empty();
   warn_of(infer_onnx_shapes(model, order, graph, path, given), path);
   graph.validate(path);

@@ -128,14 +128,36 @@ OnnxFindings read_answer(Answer answer, Graph& graph) {
   return findings;
 }
 
+// The Reshape nodes for the sizes of the file.
+ExportedReshapes exported_reshapes(onnx::ModelProto& model, std::span<const OpId> order, std::size_t tensors,
+                                   const std::string& file, const OnnxGivenSizes& given,
+                                   std::atomic<std::uint64_t>& step) {
+  // Never deleted, as the one for the given sizes.
+  OnnxGivenSizes of_file;
+  of_file.upper_bounds = given.upper_bounds;
+  OnnxInference& inference = *new OnnxInference(model, file, tensors, std::move(of_file));
+  for (const onnx::ValueInfoProto& input : given.exported_inputs) inference.main.type(input.name()) = input.type();
+  try {
+    for (const OpId node : order) {
+      step = node.value;
+      inference.infer(*model.mutable_graph()->mutable_node(static_cast<int>(node.value)), inference.main);
+    }
+  } catch (const InputError&) {
+    // The shapes of the nodes before it are known. Whether it fits the given sizes too, these will show.
+  }
+  return inference.exported_reshapes(model.graph());
+}
+
 OnnxFindings inferred(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph, const std::string& file,
-                      const OnnxGivenSizes& given) {
+                      OnnxGivenSizes given) {
   onnx::GraphProto& source = *model.mutable_graph();
   // Fills libonnx's table of operators once in this process, not in every child.
   static_cast<void>(onnx::OpSchemaRegistry::Schema("Identity", 1, ""));
   // Real models take about 10 us for each node; the evaluator of values stops after about a second.
   const Containment limits{.cpu_seconds = 8 + order.size() / 5'000};
   const Contained done = run_contained(limits, [&](std::atomic<std::uint64_t>& step) {
+    if (!given.exported_inputs.empty())
+      given.exported = exported_reshapes(model, order, graph.tensors.size(), file, given, step);
     // Never deleted, since this process ends after its answer.
     OnnxInference& inference = *new OnnxInference(model, file, graph.tensors.size(), given);
     for (const OpId node : order) {

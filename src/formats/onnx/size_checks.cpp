@@ -7,13 +7,11 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "formats/onnx/inference.hpp"
+#include "formats/onnx/inner_sizes.hpp"
 #include "formats/onnx/types.hpp"
 
 namespace emplace::formats {
 
-namespace {
-
-// The shape of a tensor as far as it is known.
 Shape shape_known(const OnnxScope& scope, const std::string& name) {
   Shape shape;
   const auto found = scope.types.find(name);
@@ -24,6 +22,8 @@ Shape shape_known(const OnnxScope& scope, const std::string& name) {
     shape.dims.push_back(dimension.has_dim_value() ? dimension.dim_value() : Shape::unknown_dimension);
   return shape;
 }
+
+namespace {
 
 const std::unordered_set<std::string_view> broadcasting_types = {"Add",
                                                                  "Sub",
@@ -155,6 +155,7 @@ void check_operands(const onnx::NodeProto& node, OnnxScope& scope, OnnxFolder& f
   if (node.op_type() == "Concat") check_concat(node, scope, file);
   if (node.op_type() == "Reshape") check_target(node, scope, folder, file);
   if (node.op_type() == "Tile") check_tile(node, scope, folder, file);
+  check_inner_sizes(node, scope, file);
 }
 
 void check_result(const onnx::NodeProto& node, const OnnxScope& scope, const std::string& file) {

@@ -45,8 +45,8 @@ double real_of(Value value, const Place& place) {
   return result;
 }
 
-// Decodes base64: "U0FNRQ==" is "SAME"; "" if the text is no base64 or its content is no short text.
-std::string text_of_base64(std::string_view text) {
+// Decodes base64: "U0FNRQ==" is "SAME"; "" if the text is no base64 or its content has more than 1 KiB.
+std::string bytes_of_base64(std::string_view text) {
   static constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string result;
   std::uint32_t bits = 0;
@@ -59,18 +59,23 @@ std::string text_of_base64(std::string_view text) {
     bits = bits << 6 | static_cast<std::uint32_t>(digit);
     if ((count += 6) >= 8) result += static_cast<char>(bits >> (count -= 8) & 0xFF);
   }
-  return is_utf8(result) ? result : "";
+  return result;
 }
 
-// Converters write a text as base64 or as a list of its bytes: [83, 65, 77, 69] is "SAME".
-std::string text_attribute(Value value, const Place& place) {
-  if (value.kind() != Kind::array) return text_of_base64(value.text(place));
+// Converters write bytes as base64 or as a list: [83, 65, 77, 69] is "SAME". "" for more than 1 KiB.
+std::string bytes_attribute(Value value, const Place& place) {
+  if (value.kind() != Kind::array) return bytes_of_base64(value.text(place));
   std::string result;
   value.each_element(place, [&](std::size_t i, Value byte) {
     const std::int64_t number = byte.whole(Place(place, i), 0, 255);
     if (result.size() <= longest_tfjs_text) result += static_cast<char>(number);
   });
-  return result.size() <= longest_tfjs_text && is_utf8(result) ? result : "";
+  return result.size() <= longest_tfjs_text ? result : "";
+}
+
+std::string text_attribute(Value value, const Place& place) {
+  std::string result = bytes_attribute(value, place);
+  return is_utf8(result) ? result : "";
 }
 
 // "DT_FLOAT" in attributes, "float32" in the manifest; some writers give the number.
@@ -124,13 +129,30 @@ void read_list(Value value, const Place& place, TfValue& list) {
   });
 }
 
+// The value of a constant that the node itself holds, if it is one of those that shapes may follow from. One number
+// stands for all.
 void read_tensor(Value value, const Place& place, TfValue& tensor) {
   tensor.kind = TfValue::Kind::tensor;
   tensor.shape = Shape::scalar();
+  std::string content;
   value.each_member(place, [&](std::string_view key, Value member) {
-    if (key == "dtype") tensor.type = type_of(member, {place, key});
-    if (key == "tensorShape") tensor.shape = shape_of(member, {place, key});
+    const Place at(place, key);
+    if (key == "dtype") tensor.type = type_of(member, at);
+    if (key == "tensorShape") tensor.shape = shape_of(member, at);
+    if (key == "tensorContent") content = bytes_attribute(member, at);
+    if (key == "intVal" || key == "int64Val")
+      member.each_element(at, [&](std::size_t i, Value number) {
+        if (i <= most_constant_numbers) tensor.wholes.push_back(whole_of(number, {at, i}));
+      });
   });
+  if (content.empty() && tensor.wholes.empty()) return;
+  const DType dtype = dtype_of_tensorflow(tensor.type, place.str());
+  const bool is_read = is_small_whole(dtype, tensor.shape);
+  const auto count = is_read ? static_cast<std::size_t>(*tensor.shape.elements()) : 0;
+  const auto width = static_cast<std::size_t>(bytes_of(dtype));
+  if (is_read && content.size() == count * width) tensor.wholes = numbers_in(content, width);
+  if (is_read && tensor.wholes.size() == 1) tensor.wholes.resize(count, tensor.wholes.front());
+  if (tensor.wholes.size() != count) tensor.wholes.clear();
 }
 
 TfValue read_attribute(Value value, const Place& place) {
@@ -281,7 +303,7 @@ Values read_values(Value manifest, const Place& place, const std::string& file) 
 }
 
 // Gives a constant the shape in the manifest if the node itself has none; if both have one, they must be equal.
-void complete_constant(TfNode& node, const Weights& weights, const Values& values, const std::string& file) {
+void complete_constant(TfNode& node, const Weights& weights, const std::string& file) {
   const auto weight = weights.find(node.name);
   if (node.op != "Const" || weight == weights.end()) return;
   const TfValue* value = node.find("value");
@@ -291,12 +313,19 @@ void complete_constant(TfNode& node, const Weights& weights, const Values& value
     throw InputError(file, "the constant {} has the shape {}, and {} in weightsManifest", quote(node.name),
                      value->shape.str(), weight->second.shape.str());
   }
-  if (const auto known = values.find(node.name); known != values.end()) {
-    TfValue list;
-    list.kind = TfValue::Kind::list;
+}
+
+// The value of a small constant: from the weights' files, or that of the node itself.
+void state_value(TfNode& node, const Values& values) {
+  const TfValue* own = node.op == "Const" ? node.find("value") : nullptr;
+  if (own == nullptr) return;
+  TfValue list;
+  list.kind = TfValue::Kind::list;
+  if (const auto known = values.find(node.name); known != values.end())
     list.wholes = known->second;
-    node.attributes.emplace_back(constant_attribute, std::move(list));
-  }
+  else if (own->kind == TfValue::Kind::tensor)
+    list.wholes = own->wholes;
+  if (!list.wholes.empty()) node.attributes.emplace_back(constant_attribute, std::move(list));
 }
 
 Graph read_tfjs(const std::string& path, const ReadOptions& options) {
@@ -327,7 +356,8 @@ Graph read_tfjs(const std::string& path, const ReadOptions& options) {
   const Place topology(place, "modelTopology"), node_place(topology, "node");
   nodes->each_element(node_place, [&](std::size_t i, Value value) {
     TfNode node = read_node(value, {node_place, i});
-    complete_constant(node, weights, values, path);
+    complete_constant(node, weights, path);
+    state_value(node, values);
     graph.add(std::move(node));
   });
   Graph result = graph.finish();

@@ -12,6 +12,12 @@ bool stands_for_input(const GraphOp& op) {
   return std::ranges::find(types, op.type) != types.end();
 }
 
+bool brings_data(const GraphOp& op) {
+  constexpr std::array<std::string_view, 5> types = {"IteratorGetNext", "IteratorGetNextSync", "QueueDequeueV2",
+                                                     "QueueDequeueManyV2", "QueueDequeueUpToV2"};
+  return std::ranges::find(types, op.type) != types.end();
+}
+
 std::vector<GraphInput> inputs_of(const Graph& graph) {
   std::vector<GraphInput> inputs;
   for (const GraphTensor& tensor : graph.tensors) {
@@ -21,6 +27,7 @@ std::vector<GraphInput> inputs_of(const Graph& graph) {
     }
     const GraphOp& op = graph.ops[tensor.producer.index()];
     if (stands_for_input(op)) inputs.push_back({op.name, &tensor});
+    if (brings_data(op)) inputs.push_back({tensor.name, &tensor});
   }
   return inputs;
 }
