@@ -140,7 +140,7 @@ class Judge {
     const bool lost = slower_than(r_.quick);
     const double longer = std::max(1.0, std::ceil(2 * s_.seconds.value_or(60)));
     const std::string resume = commands.resume.empty() ? "" : fmt::format("{} seconds={:.0f}", commands.resume, longer);
-    if (!resume.empty() && s_.curve && s_.curve->still_falling && !lost) return resume;
+    if (!resume.empty() && s_.curve && s_.curve->still_falling && !lost && !is_optimal()) return resume;
     if (s_.outcome.feasible() && (is_optimal() || gap() < worth_while)) return commands.keep;
     if (commands.search.empty()) return resume;
     constexpr double least = 60, usual = 15, more = 4;

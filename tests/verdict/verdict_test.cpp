@@ -166,7 +166,8 @@ TEST(Verdict, NeverCallsAResultOnceAsFastAsOneDevice) {
 }
 
 TEST(Verdict, SaysThatATrainingWasStillFallingAndContinuesIt) {
-  const Trial trial;
+  Trial trial;
+  trial.references.bound.ticks = 1 * ms;
   Subject subject = trial.subject(trial.references.quick->outcome.makespan);
   subject.commands.resume = "emplace train --resume runs/post";
   subject.seconds = 60;
@@ -177,7 +178,8 @@ TEST(Verdict, SaysThatATrainingWasStillFallingAndContinuesIt) {
 }
 
 TEST(Verdict, ContinuesTheShortestTrainingForASecondAtLeast) {
-  const Trial trial;
+  Trial trial;
+  trial.references.bound.ticks = 1 * ms;
   Subject subject = trial.subject(trial.references.quick->outcome.makespan);
   subject.commands.resume = "emplace train --resume runs/post";
   subject.curve = CurveFacts{.still_falling = true};
@@ -199,7 +201,10 @@ TEST(Verdict, PromisesNothingFromMoreTimeWhereThePlacementIsOptimal) {
   Subject subject = trial.subject(trial.references.quick->outcome.makespan);
   subject.proved_optimal = true;
   subject.curve = CurveFacts{.still_falling = true, .too_short = true};
-  EXPECT_THAT(trial.verdict(subject).sentences, Not(Contains(HasSubstr("more time"))));
+  subject.commands.resume = "emplace train --resume runs/post";
+  const Verdict verdict = trial.verdict(subject);
+  EXPECT_THAT(verdict.sentences, Not(Contains(HasSubstr("more time"))));
+  EXPECT_EQ(verdict.next, subject.commands.keep);
 }
 
 TEST(Verdict, HasTheBestThatIsKnownInARowWhicheverMethodFoundIt) {
