@@ -170,11 +170,12 @@ struct Judged {
   verdict::Verdict verdict;
 };
 Judged judge(const Arguments& arguments, Placed& placed, search::PlacerRequest request) {
-  const bool in_a_hurry = stop_requested();
+  // A portfolio has run the quick placers itself.
+  const bool are_known = stop_requested() || !placed.result.steps.empty();
   request.stop = {};  // the references take a moment, and the progress line has ended
   Judged judged;
   judged.references =
-      verdict::find_references(request, in_a_hurry ? verdict::QuickTime{.predicted = 0} : verdict::QuickTime());
+      verdict::find_references(request, are_known ? verdict::QuickTime{.predicted = 0} : verdict::QuickTime());
   judged.proof = search::proof_of(placed.result, arguments.method, judged.references.bound);
   judged.references.bound = judged.proof.bound;
   judged.subject = {.method = arguments.method,

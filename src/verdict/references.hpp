@@ -30,8 +30,8 @@ struct References {
 
 // How long the quick placers besides `single` and `expert` may take.
 struct QuickTime {
-  double predicted = 1;  // seconds, by predicted_time(): so their choice does not depend on the machine
-  double most = 10;      // seconds that they really take
+  double predicted = 0.5;  // seconds, by predicted_time(): so their choice does not depend on the machine
+  double most = 2;         // seconds that they really take
 };
 
 // Runs `single` (at most 4 million ops / ops of the problem devices, those with the least total time first) and
