@@ -18,7 +18,10 @@ namespace {
 
 source::LoadedProblem load(const deploy::ModelPlacement& placement, const source::SourceOptions& options,
                            const PlacedProblem& problem) {
-  if (!problem.source.empty()) return source::load_problem(problem.source, options);
+  // The options are those with which the model is read; a problem's file was made with its own.
+  if (!problem.source.empty())
+    return source::load_problem(problem.source,
+                                source::is_problem_file(problem.source) ? source::SourceOptions() : options);
   if (!source::is_graph_at_machine(placement.problem))
     throw InputError(placement.file, "does not name the machine; give --problem");
   const std::string machine = placement.problem.substr(placement.problem.rfind('@') + 1);

@@ -207,6 +207,17 @@ TEST_F(Export, RepeatsTheCaveatOfAProblemWithTensorsOfUnknownSize) {
   EXPECT_EQ(done.err, place.err);
 }
 
+// The batch is for the model; the problem's file was made with it.
+TEST_F(Export, TakesOptionsOfTheModelBesideAProblemFile) {
+  const std::string model = folder_ / "open.onnx", problem = folder_ / "p.json";
+  write_file(model, small_network(0));
+  ASSERT_EQ(emplace_run({"cost", model, "k40x2", "--batch", "2", "-o", problem}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"place", "single", problem, "-o", folder_ / "placed.json"}).exit_code, 0);
+  const auto done = emplace_run({"export", folder_ / "placed.json", "--for", "json", "--model", model, "--batch", "2",
+                                 "--problem", problem, "-o", folder_ / "ops.json"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+}
+
 TEST_F(Export, SaysThatThePlanIsThePlacementOrThatItsCostIsNotKnown) {
   const std::string model = "zoo:rnnlm?layers=1&sequence=3", out = folder_ / "ops.json";
   ASSERT_EQ(emplace_run({"place", "single", model + "@k40x2", "--training", "-o", folder_ / "single.json"}).exit_code,
