@@ -75,18 +75,18 @@ ComparedPlacers compare_with_placers(const experiment::Training& training, evalu
   const auto all = static_cast<double>(options.compare.size());
   std::size_t number = 0;
   for (const std::string& method : options.compare) {
-    const std::string doing = fmt::format("comparing with {} ({} of {})", method, ++number, options.compare.size());
-    const auto done = static_cast<double>(number - 1);
+    if (is_over()) {
+      compared.left_out.push_back(method);
+      continue;
+    }
+    const std::string doing = fmt::format("comparing with {} ({} of {})", method, number + 1, options.compare.size());
+    const auto done = static_cast<double>(number++);
     progress.begin_part(done / all, doing);
     request.on_progress = [&](const search::PlacerProgress& news) {
       progress.update(
           (done + std::min(news.progress, 0.999)) / all,
           news.best.timed() ? fmt::format("{}  best {}", doing, human_seconds(to_seconds(news.best.makespan))) : doing);
     };
-    if (is_over()) {
-      compared.left_out.push_back(method);
-      continue;
-    }
     try {
       const search::PlacerResult result = search::place_with(method, request, ConfigTable("compare"));
       if (is_over()) compared.ended_early.push_back(method);

@@ -146,6 +146,17 @@ TEST(JsonScan, TextsThatAreSpoiledAtRandomAreReadAsTheReferenceReadsThem) {
   EXPECT_GT(accepted, 5'000u);
 }
 
+// 10 MB of numbers, each of which would take milliseconds if its exponent were counted down.
+TEST(JsonScan, ZerosWithLargeExponentsAreReadAtOnce) {
+  constexpr int count = 1'000'000;
+  std::string text = "[";
+  for (int i = 0; i < count; ++i) text += i % 2 == 0 ? "0e1000000," : "0e-999999,";
+  text.back() = ']';
+  const std::optional<Document> document = scan_json(text);
+  ASSERT_TRUE(document);
+  EXPECT_EQ(document->nodes.size(), 1u + count);
+}
+
 TEST(JsonScan, KeysAreComparedInObjectsOfAnySize) {
   for (const int count : {2, 16, 17, 300}) {
     std::string text = "{";

@@ -26,6 +26,7 @@ struct Decimal {
 // The whole number, if it has less than 19 digits.
 std::optional<std::int64_t> short_whole(Decimal decimal) {
   constexpr std::uint64_t most = 1'000'000'000'000'000'000;
+  if (decimal.digits == 0) return 0;  // with an exponent that may be very large
   for (; decimal.exponent < 0 && decimal.digits % 10 == 0; ++decimal.exponent) decimal.digits /= 10;
   for (; decimal.exponent > 0 && decimal.digits < most / 10; --decimal.exponent) decimal.digits *= 10;
   if (decimal.exponent != 0 || decimal.digits >= most) return std::nullopt;

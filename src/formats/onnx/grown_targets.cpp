@@ -157,6 +157,7 @@ std::optional<std::vector<std::int64_t>> grown_target(const ExportedReshape& exp
                                                       std::span<const ReplacedSize> replaced) {
   const auto elements = Shape(std::vector(now.begin(), now.end())).elements();
   if (!elements || *elements == 0) return std::nullopt;
+  if (exported.target.size() == 1) return std::vector{*elements};
   TargetGrowth growth(exported, now, replaced);
   if (!growth.grow() || Shape(growth.sizes()).elements() != elements) return std::nullopt;
   return growth.sizes();
