@@ -126,7 +126,7 @@ void print_infeasible(const Problem& problem, const experiment::AutomaticResult&
   if (!verdict.next.empty()) fmt::print("next       {}\n", verdict.next);
 }
 
-// Five lines: step time, comparison, bound, what limits the step, what to do next.
+// Five lines: step time, comparison, bound, what limits the step, what to do next (if there is anything).
 void print_result(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
                   const std::string& limit, const Output& output) {
   if (!result.outcome.feasible()) {
@@ -141,7 +141,7 @@ void print_result(const Problem& problem, const experiment::AutomaticResult& res
   fmt::print("compared   {}\n", compared.empty() ? no_single_device(result.references) : join(compared, "; "));
   fmt::print("bound      {}{}{}\n", verdict.about_bound, result.why_ended.empty() ? "" : "; ", result.why_ended);
   fmt::print("limit      {}\n", limit);
-  fmt::print("next       {}\n", verdict.next);
+  if (!verdict.next.empty()) fmt::print("next       {}\n", verdict.next);
   if (!result.learning.empty()) log_info("{}", result.learning);
 }
 

@@ -171,6 +171,7 @@ TEST_F(Auto, ProposesNoReportBecauseItWroteOne) {
   const json result = result_of({"auto", folder_ / "chain.json"});
   EXPECT_TRUE(result["next"].is_null()) << result["next"];
   EXPECT_TRUE(file_exists(result["report"]));
+  EXPECT_THAT(emplace_run({"auto", folder_ / "chain.json", "-o", file_}).out, ::testing::Not(HasSubstr("\nnext ")));
 }
 
 TEST_F(Auto, EndsAsSoonAsThePlacementIsOptimal) {

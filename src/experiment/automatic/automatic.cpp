@@ -249,7 +249,9 @@ LearningChoice choose_learning(const Problem& problem, const evaluate::Scoring& 
   if (scoring.objective != Objective::step || scoring.schedule != Schedule::fifo)
     return {"", "no training: the recipes are for step times under fifo"};
   if (problem.given_transfer_times || !problem.backward.empty())
-    return {"", "no training: it has no file format for the problem's own transfer times or backward ops"};
+    return {"",
+            "no training: a problem file, which a training reads, cannot hold this problem's own transfer times or "
+            "backward ops"};
   if (gap < least_gap)
     return {"", fmt::format("no training: at most {:.1f} % could be gained, which search does as well", 100 * gap)};
   if (problem.op_count() < fewest_ops)

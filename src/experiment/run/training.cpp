@@ -152,7 +152,7 @@ void Training::warn_of_idle_options() {
   if (recipe_.options.policy != "post" || blocks == nullptr) return;
   std::size_t most = 0;
   for (const policy::PolicyProblem& problem : policy_problems_) most = std::max(most, problem.grouping.count());
-  if (const auto count = std::get<std::int64_t>(blocks->data); count > 0 && static_cast<std::size_t>(count) >= most)
+  if (const auto count = as_whole(*blocks, "coarse_units"); count > 0 && static_cast<std::size_t>(count) >= most)
     warnings_.push_back(sentence_of(
         {"post.coarse_units", fmt::format("it is {}, but no problem has more than {} units", count, most)}));
 }

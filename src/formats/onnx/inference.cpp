@@ -138,7 +138,8 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
 // Whether inference knows the op and the shapes of all that the node reads, so that an error about them is certain. It
 // is not where the user replaced sizes: constants in branches may still have the exported ones.
 bool OnnxInference::knows_shapes_read_by(const onnx::NodeProto& node, const OnnxScope& scope) const {
-  if (given_.upper_bounds || !given_.replaced.empty() || has_subgraph(node) || newer_opset(scope.opsets) > 0) return false;
+  if (given_.upper_bounds || !given_.replaced.empty() || has_subgraph(node) || newer_opset(scope.opsets) > 0)
+    return false;
   return std::ranges::all_of(node.input(), [&](const std::string& input) {
     const auto type = scope.types.find(input);
     return input.empty() || (type != scope.types.end() && type->second->tensor_type().has_shape());
