@@ -147,6 +147,10 @@ TEST(OnnxSizes, GrownTargetsPutEachSizeWhereItWas) {
   EXPECT_THAT(grown({1, 56, 96}, {1, 8, 7, 96}, {1, 112, 96}, {1, -1, 7, 96}, {{224, 448}}),
               Optional(Sizes{1, 16, 7, 96}));
   EXPECT_EQ(grown({1, 56}, {8, 7}, {1, 57}), std::nullopt);
+  // A size that was 1 and is open takes what has no other place.
+  EXPECT_THAT(grown({1, 512, 1, 1}, {1, 512}, {1, 512, 7, 7}, {-1, 512}, {{1, 7}}), Optional(Sizes{49, 512}));
+  EXPECT_THAT(grown({1, 512, 1, 1}, {1, 512}, {8, 512, 7, 7}, {-1, 512}, {{1, 8}, {1, 7}}), Optional(Sizes{392, 512}));
+  EXPECT_THAT(grown({1, 1}, {1}, {8, 4}, {-1}, {{1, 8}, {1, 4}}), Optional(Sizes{32}));
 }
 
 TEST(OnnxSizes, ATargetWithoutAUniqueAnswerIsRefusedByName) {

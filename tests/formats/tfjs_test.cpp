@@ -95,6 +95,8 @@ TEST(TfjsReader, TakesValuesOfConstantsInsideTheirNodes) {
   // Values that do not fit the shape are not used, as are those that no shape has.
   EXPECT_EQ(reshaped("DT_INT32", "3", R"("intVal": [4, 6])"), "unknown rank");
   EXPECT_EQ(reshaped("DT_INT32", "2", R"("tensorContent": "CAAAAAMA")"), "unknown rank");
+  for (const char* no_values : {R"("tensorContent": null)", R"("tensorContent": 7)", R"("intVal": 7)"})
+    EXPECT_EQ(reshaped("DT_INT32", "2", no_values), "unknown rank") << no_values;
 }
 
 TEST(TfjsReader, RefusesBrokenModels) {

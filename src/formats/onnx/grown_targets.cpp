@@ -20,6 +20,8 @@ class TargetGrowth {
                std::span<const ReplacedSize> replaced)
       : before_(exported.input), now_(now), target_(exported.target), replaced_(replaced), sizes_(exported.output) {
     is_free_.resize(sizes_.size());
+    for (std::size_t j = 0; j < sizes_.size(); ++j)
+      if (is_open(j) && sizes_[j] == 1) open_one_ = j;
     divide(exported.output);
   }
 
@@ -27,6 +29,7 @@ class TargetGrowth {
   bool grow() {
     for (std::size_t gap = 0; gap <= groups_.size(); ++gap)
       if (!grow_ones(gap)) return false;
+    if (open_one_) sizes_[*open_one_] *= into_open_one_;
     return std::ranges::all_of(groups_, [this](const SizeGroup& group) { return grow_group(group); });
   }
   [[nodiscard]] const std::vector<std::int64_t>& sizes() const { return sizes_; }
@@ -72,6 +75,10 @@ class TargetGrowth {
 
   // A size of 1 that has no place of its own in the target.
   bool attach(std::int64_t size, std::size_t gap) {
+    if (open_one_) {
+      into_open_one_ *= size;
+      return true;
+    }
     if (groups_.empty()) return false;
     const bool is_first = gap == 0, is_last = gap == groups_.size();
     const bool into_next = !is_last && (is_first || is_open(groups_[gap].target_begin));
@@ -146,7 +153,9 @@ class TargetGrowth {
   const std::vector<std::int64_t>& target_;
   std::span<const ReplacedSize> replaced_;
   std::vector<std::int64_t> sizes_;
-  std::vector<bool> is_free_;  // sizes of 1 that no size of 1 of the input became
+  std::vector<bool> is_free_;            // sizes of 1 that no size of 1 of the input became
+  std::optional<std::size_t> open_one_;  // the size that the target leaves open, if it was 1
+  std::int64_t into_open_one_ = 1;       // sizes that have grown from 1 and have no other place
   std::vector<SizeGroup> groups_;
 };
 

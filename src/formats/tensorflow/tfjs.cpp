@@ -139,8 +139,9 @@ void read_tensor(Value value, const Place& place, TfValue& tensor) {
     const Place at(place, key);
     if (key == "dtype") tensor.type = type_of(member, at);
     if (key == "tensorShape") tensor.shape = shape_of(member, at);
-    if (key == "tensorContent") content = bytes_attribute(member, at);
-    if (key == "intVal" || key == "int64Val")
+    const bool is_list = member.kind() == json::Kind::array;
+    if (key == "tensorContent" && (is_list || member.kind() == json::Kind::text)) content = bytes_attribute(member, at);
+    if ((key == "intVal" || key == "int64Val") && is_list)
       member.each_element(at, [&](std::size_t i, Value number) {
         if (i <= most_constant_numbers) tensor.wholes.push_back(whole_of(number, {at, i}));
       });

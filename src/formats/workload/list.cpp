@@ -1,4 +1,6 @@
 // The readers of published workloads, in the order in which they are tried, and the functions that choose among them.
+#include <algorithm>
+
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -46,6 +48,12 @@ std::span<const WorkloadEntry> workloads() {
   static const std::vector<WorkloadEntry> entries = {dnn_partitioning_workload(), moirai_workload(), sinnen_workload(),
                                                      stg_workload(), het_dag_workload()};
   return entries;
+}
+
+bool is_problem_text(std::string_view text) {
+  const TextOutline outline = outline_of(text);
+  return outline.bracket == '{' ||
+         std::ranges::any_of(workloads(), [&](const WorkloadEntry& entry) { return entry.recognises(outline); });
 }
 
 Problem read_problem_text(std::string_view text, const std::string& file, const WorkloadRequest& request,

@@ -41,7 +41,7 @@ void refuse_processors(const WorkloadRequest& request, const std::string& place,
     throw InputError(place, "has {} processors, so ?processors={} is not allowed", processors, *request.processors);
 }
 
-Value choose_instance(Value list, const Place& place, const WorkloadRequest& request) {
+NamedInstance choose_instance(Value list, const Place& place, const WorkloadRequest& request) {
   std::vector<std::string> names;
   std::vector<Value> instances;
   std::unordered_map<std::string, std::size_t> positions;
@@ -62,11 +62,11 @@ Value choose_instance(Value list, const Place& place, const WorkloadRequest& req
   });
   if (instances.empty()) throw InputError(place.str(), "holds no instances");
   if (!request.instance) {
-    if (instances.size() == 1) return instances.front();
+    if (instances.size() == 1) return {names.front(), instances.front()};
     throw InputError(place.str(), "holds {} instances, choose one as FILE#NAME: {}", names.size(), some_of(names));
   }
   const auto found = positions.find(*request.instance);
-  if (found != positions.end()) return instances[found->second];
+  if (found != positions.end()) return {found->first, instances[found->second]};
   const std::string near = hint(*request.instance, names);
   throw InputError(place.str(), "has no instance {}{}", quote(*request.instance),
                    near.empty() ? fmt::format("; there are {}: {}", names.size(), some_of(names)) : near);
@@ -108,6 +108,20 @@ ProblemBuilder processors_with_delays(const std::string& name, std::size_t proce
     for (std::size_t to = 0; to < processors; ++to)
       if (from != to) builder.add_route(DeviceId{from}, DeviceId{to}, {links}, place);
   return builder;
+}
+
+std::size_t add_tasks(const json::Fields& instance, std::size_t processors, ProblemBuilder& builder) {
+  const Place weights = instance.place("weights");
+  const std::size_t tasks = instance.need("weights").array_size(weights);
+  check_table(tasks, processors, "tasks x processors", weights.str());
+  instance.need("weights").each_element(weights, [&](std::size_t i, Value weight) {
+    const Place at(weights, i);
+    const double seconds = seconds_at(weight, at, microsecond);
+    builder.add_op(
+        {.name = fmt::format("{}", i), .type = {}, .seconds = std::vector<double>(processors, seconds), .colocate = {}},
+        at.str());
+  });
+  return tasks;
 }
 
 }  // namespace emplace::formats

@@ -32,7 +32,11 @@ void refuse_instance(const WorkloadRequest& request, const std::string& file);
 // For files that state the number of processors: InputError if the request gives one.
 void refuse_processors(const WorkloadRequest& request, const std::string& place, std::size_t processors);
 // The instance of a list that the request names, or the only one.
-json::Value choose_instance(json::Value list, const json::Place& place, const WorkloadRequest& request);
+struct NamedInstance {
+  std::string name;
+  json::Value value;
+};
+NamedInstance choose_instance(json::Value list, const json::Place& place, const WorkloadRequest& request);
 
 // A small file can describe a table that would fill the memory (one number for each op, times 255 devices): InputError
 // above 2^27 entries. `what` names the dimensions in the message, such as "ops x devices".
@@ -56,5 +60,7 @@ class EdgeSet {
 
 // Processors proc:0, ... joined by links without contention; every tensor has one transfer time for all pairs.
 ProblemBuilder processors_with_delays(const std::string& name, std::size_t processors, const std::string& place);
+// Adds the tasks of the field "weights", in microseconds on each of the processors; returns their number.
+std::size_t add_tasks(const json::Fields& instance, std::size_t processors, ProblemBuilder& builder);
 
 }  // namespace emplace::formats

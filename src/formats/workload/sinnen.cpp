@@ -54,28 +54,14 @@ void read_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder
 Problem read_sinnen(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   const json::Document document = json::parse(text, file);
   const Place list(file);
-  const Value instance = choose_instance(document.root(), list, request);
-  std::string name;
-  instance.each_member(list, [&](std::string_view key, Value value) {
-    if (key == "name") name = value.text(list);
-  });
+  const auto [name, instance] = choose_instance(document.root(), list, request);
   const Place place(list, name);
   const Fields fields(instance, place, instance_keys);
   const auto processors =
       static_cast<std::size_t>(fields.whole("processors", 1, static_cast<std::int64_t>(max_devices)));
   refuse_processors(request, place.str(), processors);
   ProblemBuilder builder = processors_with_delays(name, processors, place.str());
-
-  const Place weights = fields.place("weights");
-  const std::size_t tasks = fields.need("weights").array_size(weights);
-  check_table(tasks, processors, "tasks x processors", weights.str());
-  fields.need("weights").each_element(weights, [&](std::size_t i, Value weight) {
-    const Place at(weights, i);
-    const double seconds = seconds_at(weight, at, microsecond);
-    builder.add_op(
-        {.name = fmt::format("{}", i), .type = {}, .seconds = std::vector<double>(processors, seconds), .colocate = {}},
-        at.str());
-  });
+  const std::size_t tasks = add_tasks(fields, processors, builder);
   read_edges(fields, tasks, builder);
   check_schedule(fields, tasks, processors);
   if (fields.find("optimal") != nullptr) seconds_at(fields.need("optimal"), fields.place("optimal"), microsecond);

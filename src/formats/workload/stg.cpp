@@ -50,11 +50,7 @@ void read_stg_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& bui
 Problem read_stg(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   const json::Document document = json::parse(text, file);
   const Place list(file);
-  const Value instance = choose_instance(document.root(), list, request);
-  std::string name;
-  instance.each_member(list, [&](std::string_view key, Value value) {
-    if (key == "name") name = value.text(list);
-  });
+  const auto [name, instance] = choose_instance(document.root(), list, request);
   const Place place(list, name);
   const Fields fields(instance, place, stg_keys);
   if (!request.processors)
@@ -63,16 +59,7 @@ Problem read_stg(std::string_view text, const std::string& file, const WorkloadR
   const auto processors = static_cast<std::size_t>(*request.processors);
   ProblemBuilder builder =
       processors_with_delays(fmt::format("{}?processors={}", name, processors), processors, place.str());
-  const Place weights = fields.place("weights");
-  const std::size_t tasks = fields.need("weights").array_size(weights);
-  check_table(tasks, processors, "tasks x processors", weights.str());
-  fields.need("weights").each_element(weights, [&](std::size_t i, Value weight) {
-    const Place at(weights, i);
-    const double seconds = seconds_at(weight, at, microsecond);
-    builder.add_op(
-        {.name = fmt::format("{}", i), .type = {}, .seconds = std::vector<double>(processors, seconds), .colocate = {}},
-        at.str());
-  });
+  const std::size_t tasks = add_tasks(fields, processors, builder);
   read_stg_edges(fields, tasks, builder);
   return builder.build(place.str());
 }

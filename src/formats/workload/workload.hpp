@@ -50,6 +50,8 @@ struct WorkloadEntry : EntryInfo {
 };
 
 std::span<const WorkloadEntry> workloads();
+// Whether the text may be a problem: JSON of an object, or a workload that one of them recognises.
+bool is_problem_text(std::string_view text);
 
 // Reads a published workload of any of these formats, or else problem JSON. Every message begins with `file`.
 // `lacks`: see read_problem_json.

@@ -205,7 +205,7 @@ void Pruner::decide_alias(OpId id) {
 void Pruner::find_initial(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   if (op.phase != Phase::forward) return;
-  bool initial = !is_variable(op) && !stands_for_input(op) && op.type != "IteratorGetNext";
+  bool initial = !is_variable(op) && !stands_for_input(op) && !brings_data(op);
   for (const Operand& input : op.inputs) initial = initial && (!input.is_tensor() || tensor_[input.index].initial);
   initial = initial || is_one_of(op.type, {"RestoreV2", "Restore"});
   for (const TensorId output : op.outputs) tensor_[output.index()].initial = initial;
