@@ -115,10 +115,10 @@ struct Calibration {
 //   - The machine is another one, or its peak is that of other cores. Then m has a spread of 1.6 (a factor of 5), and
 //     neither the level of its efficiencies nor their ratio says anything: the best estimate is the geometric mean of
 //     the fitted ones.
-// Before anything is measured the second has the probability 0.1. Bayes' rule gives its probability p given m: 0.04 for
-// a factor of 1.4, 0.24 for 3, 0.93 for 6. The logarithms of both estimates are averaged with these weights. If the
-// machine does not name the class, the prior is all there is.
-// The device then has
+// Before anything is measured the second has the probability 0.1. Bayes' rule gives its probability given m: for
+// factors of 1.4, 3 and 6 it is 0.04, 0.24 and 0.93 if one class was measured, 0.04, 0.56 and 1.00 with five. The
+// logarithms of both estimates are averaged with these weights. If the machine does not name the class, the prior is
+// all there is. The device then has
 //   overlap = the one of 0, 0.25, 0.5, 0.75, 1 whose fit has the smallest mean error, or 0 if none is 3 % better,
 //   launch_overhead_s = the smallest a of all classes,
 //   half_flops or half_bytes of a class = the remainder of its a, on the side (FLOPs or bytes) that dominates the

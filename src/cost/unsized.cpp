@@ -98,11 +98,10 @@ void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, cons
   const auto ops = static_cast<double>(sum_of(unsized_op_counts(lowered.graph)));
   if (ops <= most_unsized_share * static_cast<double>(lowered.graph.ops.size())) return;
   const std::string absent = has_open_input(lowered.graph) ? "" : absent_files(place);
-  throw InputError(place, "{}; their costs would be far too low; {}. {} accepts wrong costs", unsized_ops(lowered),
-                   absent.empty() ? advice_on_sizes(lowered.graph, of_recipe)
-                                  : fmt::format("all inputs have fixed sizes, but sizes follow from constants in files "
-                                                "of weights that are not there: {}",
-                                                absent),
+  const std::string files =
+      absent.empty() ? "" : "; files of weights, from which sizes may follow, are not there: " + absent;
+  throw InputError(place, "{}; their costs would be far too low; {}{}. {} accepts wrong costs", unsized_ops(lowered),
+                   advice_on_sizes(lowered.graph, of_recipe), files,
                    of_recipe ? "allow_unsized = true in [roofline] (after `train`: roofline.allow_unsized=true)"
                              : "--allow-unsized");
 }

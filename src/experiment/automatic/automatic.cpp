@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -183,9 +184,11 @@ class Automatic {
       training.emplace(recipe);
     } catch (const EnvironmentError& error) {
       result_.learning = fmt::format("no training: {}", error.what());
+      for (const std::string& file : {problem_file(), start_file()}) std::filesystem::remove(file);
       return;
     }
     result_.recipe = choice.recipe;
+    result_.learning += ", in " + r_.run;
     const RunFolder folder = RunFolder::create(r_.run, training->recipe().resolved());
     const TrainingBackend backend = make_training_backend(r_.world, *training, folder);
     training->run(folder, {.evaluator = *backend.evaluator,
@@ -199,20 +202,21 @@ class Automatic {
     take(training->best().front(), training->recipe().options.policy);
   }
 
+  [[nodiscard]] std::string problem_file() const { return r_.run + ".problem.json"; }
+  [[nodiscard]] std::string start_file() const { return r_.run + ".start.json"; }
+
   // The recipe with this problem, in a file with all constraints but max_cuts, and with the best placement so far.
   [[nodiscard]] Recipe recipe_of_training(const std::string& name) const {
-    const std::string file = r_.run + ".problem.json";
-    write_file(file, formats::write_problem_json(problem_));
+    write_file(problem_file(), formats::write_problem_json(problem_));
     ConfigTable recipe = read_recipe(name, "auto");
-    apply_values(recipe, {{"problem", {file, "auto"}},
+    apply_values(recipe, {{"problem", {problem_file(), "auto"}},
                           {"run", {r_.run, "auto"}},
                           {"seed", {static_cast<std::int64_t>(r_.seed), "auto"}},
                           {"stop_at_bound", {true, "auto"}},
                           {"seconds", {seconds_until(training_share), "auto"}}});
     if (has_time()) {
-      const std::string start = r_.run + ".start.json";
-      write_file(start, formats::write_placement_json(problem_, result_.placement, r_.scoring.schedule));
-      apply_values(recipe, {{"start", {start, "auto"}}});
+      write_file(start_file(), formats::write_placement_json(problem_, result_.placement, r_.scoring.schedule));
+      apply_values(recipe, {{"start", {start_file(), "auto"}}});
     }
     if (problem_.max_cuts != no_cut_limit)
       apply_values(recipe, {{"max_cuts", {std::int64_t{problem_.max_cuts}, "auto"}}});

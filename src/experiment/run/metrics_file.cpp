@@ -80,6 +80,10 @@ MetricsFile::MetricsFile(std::string path, std::size_t rows) : path_(std::move(p
   open(kept);
 }
 
+std::vector<std::string> columns_of_metrics(const std::string& path) {
+  return file_exists(path) ? split(header_in(read_file(path)), ',') : std::vector<std::string>();
+}
+
 MetricsFile::MetricsFile(std::string path, const MetricsHistory& history) : path_(std::move(path)) {
   const std::string before = file_exists(path_) ? read_file(path_) : "";
   const std::size_t rows = history.empty() ? 0 : history.front().second.size();

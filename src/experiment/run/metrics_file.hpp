@@ -12,6 +12,9 @@ namespace emplace::experiment {
 // The columns of the updates so far, in the order of a new file. Each has a value for every update.
 using MetricsHistory = std::vector<std::pair<std::string, std::vector<double>>>;
 
+// The names in the first line of the file; none if there is no file.
+std::vector<std::string> columns_of_metrics(const std::string& path);
+
 // metrics.csv: one row per update. Columns are fixed by the first row; clock columns start with "wall_".
 class MetricsFile {
  public:

@@ -121,7 +121,7 @@ class Training {
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
   // InputErrors for a history that does not fit the trainer's state: unknown columns, another number of updates or
   // evaluations, another best time, values that are no numbers.
-  void check_columns(const std::string& run, bool of_this_version) const;
+  void check_columns(const std::string& run, bool of_this_version);
   void check_history(const learn::Trainer& trainer, const std::string& run) const;
   // One update; none if a stop was requested and it was abandoned.
   std::optional<learn::UpdateReport> step(learn::Trainer& trainer);

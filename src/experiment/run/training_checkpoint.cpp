@@ -203,14 +203,19 @@ void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const
   seconds_ = seconds.empty() ? 0 : seconds.back();
 }
 
-void Training::check_columns(const std::string& run, bool of_this_version) const {
+void Training::check_columns(const std::string& run, bool of_this_version) {
   std::vector<std::string> known = columns_of_trainer();
   const std::vector<std::string>& learners = find_entry(learn::learners(), recipe_.options.learner, "learner").columns;
   known.insert(known.end(), learners.begin(), learners.end());
   known.emplace_back(history_seconds);
+  const std::vector<std::string> in_metrics = columns_of_metrics(run + "/" + metrics_file);
+  // Another version may have reported more than this one: only what is in metrics.csv stays there and is kept.
+  const auto is_extra = [&](const std::string& name) {
+    return std::ranges::find(known, name) == known.end() && std::ranges::find(in_metrics, name) == in_metrics.end();
+  };
+  if (!of_this_version) std::erase_if(history_, [&](const auto& column) { return is_extra(column.first); });
   for (const auto& [name, values] : history_) {
-    // Another version may have reported more than this one.
-    if (of_this_version && std::ranges::find(known, name) == known.end())
+    if (is_extra(name))
       throw InputError(run, "its checkpoint has an array {}, which this program does not know{}",
                        quote(std::string(history_prefix) + name), did_you_mean(name, known));
     // A version without the column wrote no numbers; from the first one on there is one for every update.

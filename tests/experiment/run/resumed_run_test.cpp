@@ -81,12 +81,20 @@ TEST_F(ResumedRun, IsRefusedWhenItsCheckpointDoesNotNameItsProblem) {
                          "attribute '" + name + "' of its checkpoint is missing");
 }
 
-TEST_F(ResumedRun, GoesOnFromACheckpointOfAnotherVersionWithItsColumns) {
+TEST_F(ResumedRun, GoesOnFromACheckpointOfAnotherVersionWithItsColumnsOfTheMetrics) {
   change([](Checkpoint& checkpoint) {
     checkpoint.attributes.at("program_version") = "0.0.1";
     put(checkpoint.arrays, "history/sharpness", std::vector<double>{1, 2, 3});
+    put(checkpoint.arrays, "history/roughness", std::vector<double>{4, 5, 6});
   });
+  const std::string text = read_file(metrics_);
+  write_file(metrics_, "sharpness," + text);
   EXPECT_EQ(refusal(), "resumed");
+  EXPECT_THAT(read_file(metrics_), AllOf(::testing::StartsWith("sharpness,update,"), HasSubstr("\n2,2,32,")));
+  const Checkpoint now = load_newest_checkpoint(run_);
+  EXPECT_TRUE(now.arrays.contains("history/sharpness"));
+  EXPECT_FALSE(now.arrays.contains("history/roughness")) << "it is nowhere else";
+  EXPECT_EQ(refusal(), "resumed") << "the checkpoint is of this version now";
 }
 
 TEST_F(ResumedRun, RefusesAttributesThatItDoesNotKnow) {
