@@ -160,7 +160,8 @@ struct Placed {
   const Problem& problem;
   evaluate::Scoring scoring;
   search::PlacerResult result;
-  double seconds = 0;  // of search
+  double seconds = 0;    // of search
+  bool stopped = false;  // the search, on request
 };
 
 struct Judged {
@@ -171,8 +172,9 @@ struct Judged {
 };
 Judged judge(const Arguments& arguments, Placed& placed, search::PlacerRequest request) {
   // A portfolio has run the quick placers itself.
-  const bool are_known = stop_requested() || !placed.result.steps.empty();
-  request.stop = {};  // the references take a moment, and the progress line has ended
+  const bool are_known = placed.stopped || !placed.result.steps.empty();
+  // One device and the expert are looked at after a stop too.
+  request.stop = placed.stopped ? std::function<bool()>() : stop_requested;
   Judged judged;
   judged.references =
       verdict::find_references(request, are_known ? verdict::QuickTime{.predicted = 0} : verdict::QuickTime());
@@ -248,21 +250,25 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   Placed placed{problem, scoring,
                 trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options)};
   placed.seconds = watch.elapsed();
+  placed.stopped = stop_requested();
   watch.finish();
   if (trained)
     for (const std::string& lack : loaded.lacks) log_warning("{}", lack);
 
-  const Judged judged = judge(arguments, placed, request);
   if (output) {
     output->write(formats::write_placement_json(problem, placed.result.placement, scoring.schedule));
     output->finish();
   }
+  const Judged judged = judge(arguments, placed, request);
   if (arguments.json)
     print_json_result(arguments, placed, judged);
   else
     print_result(arguments, problem, scoring.objective, placed.result, judged.verdict);
   if (stop_requested()) {
-    fmt::print(stderr, "stopped early on request: this is the best so far\n");
+    fmt::print(stderr, "{}\n",
+               placed.stopped
+                   ? "stopped early on request: this is the best so far"
+                   : "the placement had been found when the stop was requested; fewer placers were compared");
     return ExitCode::interrupted;
   }
   return placed.result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;

@@ -46,20 +46,23 @@ void judge(PlanCost& cost, const deploy::ModelPlacement& placement, const source
   source::LoadedProblem loaded = load(placement, options, placed_problem);
   cost.warnings = std::move(loaded.warnings);
   Problem& problem = loaded.problem;
-  placed_problem.constraints.apply(problem);
   const formats::PlacementFile read = formats::read_placement_json(read_file(placement.file), placement.file, problem);
   if (cost.moved.empty()) return;
-  const auto engine = cost.objective == Objective::pipeline
-                          ? simulate::make_pipeline_engine(problem)
-                          : simulate::make_exact_engine(problem, read.schedule.value_or(Schedule::fifo));
+  const auto engine = [&] {
+    return cost.objective == Objective::pipeline
+               ? simulate::make_pipeline_engine(problem)
+               : simulate::make_exact_engine(problem, read.schedule.value_or(Schedule::fifo));
+  };
   const Placement planned = in_plan(problem, read.placement, placement, plan);
+  const bool is_free_feasible = engine()->evaluate(planned).feasible();
+  if (!placed_problem.is_given) placed_problem.constraints.apply(problem);
   Usage usage;
-  cost.placement = engine->evaluate(read.placement);
-  cost.plan = engine->evaluate(planned, {.usage = &usage});
+  cost.placement = engine()->evaluate(read.placement);
+  cost.plan = engine()->evaluate(planned, {.usage = &usage});
   cost.problem = problem.name;
   if (cost.plan->feasible()) return;
   cost.reason = simulate::reason_of(cost.objective, problem, *cost.plan, planned.device, usage);
-  if (!placed_problem.constraints.constraints().empty()) cost.reason += " (under the constraints of the run)";
+  if (is_free_feasible) cost.reason += " (under the constraints of the run)";
 }
 
 std::string time_of_plan(const Outcome& outcome, Objective objective) {

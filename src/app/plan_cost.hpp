@@ -16,7 +16,8 @@ struct PlacedProblem {
   std::string source;     // as load_problem takes it; "": the machine in the problem's name, "MODEL@MACHINE"
   bool is_given = false;  // by the user: then a problem that cannot be read is an error
   Objective objective = Objective::step;
-  TaskConstraints constraints = {{}, {}};  // of the run that made the placement: a plan that breaks them is infeasible
+  // Of the run that made the placement: a plan that breaks them is infeasible, on the run's own problem.
+  TaskConstraints constraints = {{}, {}};
 };
 
 // Frameworks do not run every op where it was placed (ModelPlacement::device_in_plan).

@@ -56,10 +56,13 @@ bool is_placement(const std::vector<std::string>& given) {
   std::error_code none;
   const std::string& first = given.front();
   if (std::filesystem::is_directory(first, none)) return false;
-  if (source::is_graph_at_machine(first) && given.size() != 2)
+  // The folder of a run may have an @ in its name too.
+  const bool is_graph = source::is_graph_at_machine(first) &&
+                        (first.starts_with("zoo:") || file_exists(first.substr(0, first.rfind('@'))));
+  if (is_graph && given.size() != 2)
     throw InputError("command line", "{} is a problem: wanted one placement after it, found {}", quote(first),
                      given.size() - 1);
-  return given.size() == 2 && (source::is_problem_file(first) || source::is_graph_at_machine(first));
+  return is_graph || (given.size() == 2 && source::is_problem_file(first));
 }
 
 // The folder's name in a form to which text can be appended (a command on the page uses FOLDER-again): without a slash

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -15,6 +14,7 @@
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
 #include "experiment/recipe/shipped_recipes.hpp"
+#include "formats/workload/workload.hpp"
 
 namespace emplace::app {
 
@@ -22,27 +22,20 @@ namespace {
 
 constexpr const char* command_line = "command line";
 
-// Whether the regular file is JSON, which no recipe is.
-bool is_json(const std::string& file) {
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(file, none)) return false;
-  std::ifstream in(file);
-  char first = 0;
-  return in >> first && first == '{';
-}
-
 // Whether the argument in the recipe's place is a problem or a model.
 bool is_problem(const std::string& argument) {
   if (experiment::is_shipped_recipe(argument) || argument.ends_with(".toml")) return false;
   if (source::is_graph_at_machine(argument) || argument.starts_with("zoo:")) return true;
-  if (file_exists(argument)) return formats::reader_of(argument) != nullptr || is_json(argument);
-  return source::is_problem_file(argument);
+  std::error_code none;
+  if (!file_exists(argument)) return source::is_problem_file(argument);  // FILE#INSTANCE
+  if (formats::reader_of(argument) != nullptr) return true;
+  return std::filesystem::is_regular_file(argument, none) && formats::is_problem_text(read_file(argument));
 }
 
 // Whether the argument is KEY=VALUE; "zoo:nmt?layers=2" is not.
 bool is_override(const std::string& argument) {
   const std::size_t equals = argument.find('=');
-  constexpr const char* of_keys = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+  constexpr const char* of_keys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   return equals != std::string::npos && equals > 0 && argument.find_first_not_of(of_keys) == equals &&
          !file_exists(argument);
 }
@@ -53,7 +46,9 @@ ConfigTable recipe_of(TrainArguments& arguments, bool recommended) {
   if (!recommended) return experiment::read_recipe(arguments.recipe, command_line);
   ConfigTable table = experiment::read_recipe(experiment::recommended_recipe, command_line);
   if (!arguments.recipe.empty()) {
-    if (!arguments.overrides.empty() && !is_override(arguments.overrides.front())) {
+    const bool is_model = arguments.recipe.starts_with("zoo:") || formats::reader_of(arguments.recipe) != nullptr;
+    if (is_model && !source::is_graph_at_machine(arguments.recipe) && !arguments.overrides.empty() &&
+        !is_override(arguments.overrides.front())) {
       arguments.recipe += "@" + arguments.overrides.front();
       arguments.overrides.erase(arguments.overrides.begin());
     }

@@ -92,18 +92,18 @@ class LimitFinder {
   }
 
   // What the busy share proves: a step with as much work there cannot be shorter than that work takes.
-  static std::string gain_text(const Limit& limit, std::string_view change, std::string_view makes) {
+  static std::string gain_text(const Limit& limit, std::string_view load) {
     constexpr double whole = 0.995;
     if (!limit.fills) return "";
-    if (limit.share >= whole) return fmt::format(", so only {} {} the step shorter", change, makes);
-    return fmt::format(", so without {} at most {} can be gained", change, percent(1 - limit.share));
+    if (limit.share >= whole) return fmt::format(", so only less {} makes the step shorter", load);
+    return fmt::format(", so with as much {} at most {} can be gained", load, percent(1 - limit.share));
   }
 
   [[nodiscard]] Limit device(std::size_t d) const {
     Limit limit = filling(LimitKind::device, p_.devices[d].name, usage_.device_busy[d]);
     limit.sentence = fmt::format("the device {} is busy {} of the step{}", cell_name(limit.name),
                                  limit_percent(limit.share), slack_text(limit, "idle"));
-    limit.sentence += gain_text(limit, "less work on it", "makes");
+    limit.sentence += gain_text(limit, "work on it");
     return limit;
   }
 
@@ -111,7 +111,7 @@ class LimitFinder {
     Limit limit = filling(LimitKind::link, p_.channels[c].name, usage_.channel_busy[c]);
     limit.sentence = fmt::format("the link {} is busy {} of the step{}", cell_name(limit.name),
                                  limit_percent(limit.share), slack_text(limit, "idle"));
-    limit.sentence += gain_text(limit, "fewer bytes over it", "make");
+    limit.sentence += gain_text(limit, "traffic over it");
     return limit;
   }
 

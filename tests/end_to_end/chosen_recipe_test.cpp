@@ -23,6 +23,12 @@ class ChosenRecipe : public ::testing::Test {
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return file_exists(run_ + "/config.toml") ? read_file(run_ + "/config.toml") : "";
   }
+  // What is said when such a training is refused.
+  static std::string refusal_of(const std::vector<std::string>& arguments) {
+    const Finished done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    return done.err;
+  }
   TemporaryFolder folder_;
   const std::string problem_ = folder_ / "problem.json", run_ = folder_ / "run";
 };
@@ -44,6 +50,17 @@ TEST_F(ChosenRecipe, DoesNotStopAtABoundWhereTimesAreMeasured) {
 TEST_F(ChosenRecipe, IsAFileOfAnyNameThatIsNotJson) {
   write_file(folder_ / "recipe.txt", "problem = \"" + problem_ + "\"\npolicy = \"post\"\nlearner = \"post\"\n");
   EXPECT_THAT(config_of({folder_ / "recipe.txt"}), HasSubstr("policy = \"post\""));
+}
+
+TEST_F(ChosenRecipe, IsNotAPublishedWorkloadWhateverItsFormat) {
+  write_file(folder_ / "tasks.txt", "#tasks\nnot a number\n");
+  EXPECT_THAT(refusal_of({"train", folder_ / "tasks.txt"}), HasSubstr("tasks.txt:2: wanted a line that begins"));
+  write_file(folder_ / "graphs.json", R"([{"name": "one", "weights": [1, 2], "preds": [[], [0]]}])");
+  EXPECT_THAT(refusal_of({"train", folder_ / "graphs.json"}), HasSubstr("add ?processors=P"));
+}
+
+TEST_F(ChosenRecipe, TakesAKeyWithACapitalLetterForAKey) {
+  EXPECT_THAT(refusal_of({"train", problem_, "Seed=3"}), HasSubstr("unknown key 'Seed' (did you mean 'seed'?)"));
 }
 
 TEST_F(ChosenRecipe, NeedsSomethingToPlace) {

@@ -191,6 +191,9 @@ TEST_F(Export, JudgesThePlanOfARunUnderItsConstraints) {
   EXPECT_EQ(pinned["feasible"], false);
   EXPECT_THAT(pinned["reason"], HasSubstr("op 'grad/"));
   EXPECT_THAT(pinned["reason"], HasSubstr("(under the constraints of the run)"));
+  const Json elsewhere = exported({folder_ / "pinned", "--for", "json", "-o", folder_ / "ops.json", "--problem",
+                                   "zoo:rnnlm?layers=1&sequence=3@k40x2"})["plan"];
+  EXPECT_EQ(elsewhere["feasible"], true) << "the constraints are of the run's own problem";
 }
 
 // The batch of the model is open, so the problem was made with tensors of unknown size.

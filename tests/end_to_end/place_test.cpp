@@ -70,6 +70,19 @@ TEST_F(Place, WritesTheBestSoFarAndEndsWith75WhenItIsInterrupted) {
   }
 }
 
+// The quick placers that the verdict compares with take a while on 70,000 ops.
+TEST_F(Place, HasWrittenItsFileBeforeItComparesAndEndsWithTheVerdictWhenItIsInterruptedThen) {
+  const std::string large = "zoo:gnmt?layers=8&sequence=100&training=true@k40x2";
+  Process process(command({"place", "single", large, "-o", file_}));
+  EXPECT_TRUE(comes_true([&] { return file_exists(file_); }));
+  process.signal(SIGINT);
+  const Finished done = process.wait(std::chrono::seconds(60));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("\nverdict\n"));
+  EXPECT_THAT(done.err, HasSubstr("the placement had been found when the stop was requested"));
+  EXPECT_EQ(emplace_run({"simulate", large, file_}).exit_code, 0);
+}
+
 TEST_F(Place, EndsItsWorkersWhenItIsInterruptedUnderMpirun) {
   Process process(under_mpirun(3, command(place("tabu", {"--seconds", "86400"}))));
   expect_interrupted(process, SIGUSR1, file_);

@@ -137,6 +137,8 @@ TEST_F(Report, OfAPlacementNamesTheFileThatIsWrong) {
   const std::string problem = "zoo:inception-v3?batch=1@i9-flex170";
   expect_refused({"report", problem, folder_ / "nosuch.json"}, HasSubstr("nosuch.json: cannot be read"));
   expect_refused({"report", problem, "--batch", "4"}, HasSubstr("wanted one placement after it"));
+  expect_refused({"report", folder_ / "gone@2"}, HasSubstr("gone@2: No such file or directory"));
+  expect_refused({"report", folder_ / "gone@2", folder_ / "gone@3"}, HasSubstr("gone@2: No such file or directory"));
 }
 
 TEST_F(Report, OfAnInfeasiblePlacementSaysWhyItIsOne) {

@@ -46,7 +46,7 @@ TEST(Limits, SayHowLongASaturatedDeviceIsIdle) {
   EXPECT_NEAR(limits[0].share, 0.96, 1e-9);
   EXPECT_EQ(
       limits[0].sentence,
-      "the device gpu:0 is busy 96 % of the step (idle for 4 ms), so without less work on it at most 4.0 % can be "
+      "the device gpu:0 is busy 96 % of the step (idle for 4 ms), so with as much work on it at most 4.0 % can be "
       "gained")
       << "a move elsewhere, such as of s to gpu:0, may gain that much";
 }
@@ -82,7 +82,7 @@ TEST(Limits, OfTransfersThatQueueAreTheLink) {
   EXPECT_EQ(limits[0].name, "0>1");
   EXPECT_NEAR(limits[0].share, 100.0 / 102, 1e-9);
   EXPECT_EQ(limits[0].slack, 2 * test::ms);
-  EXPECT_THAT(limits[0].sentence, HasSubstr(", so without fewer bytes over it at most 2.0 % can be gained"));
+  EXPECT_THAT(limits[0].sentence, HasSubstr(", so with as much traffic over it at most 2.0 % can be gained"));
 }
 
 TEST(Limits, BeginWithAMemoryThatIsTooSmall) {
