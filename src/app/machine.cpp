@@ -78,7 +78,8 @@ void print_probed(const Arguments& arguments, const machine::Machine& machine, c
     print_json({{"output", arguments.output}, {"devices", devices}, {"guesses", probed.guesses}});
     return;
   }
-  fmt::print("{} devices written to {}\n", machine.devices.size(), arguments.output);
+  fmt::print("{} device{} written to {}\n", machine.devices.size(), machine.devices.size() == 1 ? "" : "s",
+             arguments.output);
   for (const std::string& guess : probed.guesses) fmt::print("guess: {}\n", printable(guess));
   fmt::print("`emplace inspect {}` shows them\n", arguments.output);
 }

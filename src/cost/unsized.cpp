@@ -46,9 +46,12 @@ std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts) {
   return sum;
 }
 
-bool has_open_input(const Graph& graph) {
-  return std::ranges::any_of(inputs_of(graph),
-                             [](const GraphInput& input) { return !input.tensor->shape.is_static(); });
+// Inputs with an open size: "'ids' (?x128), 'mask' (?x128)"; "" if there are none.
+std::string open_inputs(const Graph& graph) {
+  std::vector<std::string> open;
+  for (const auto& [name, tensor] : inputs_of(graph))
+    if (!tensor->shape.is_static()) open.push_back(fmt::format("{} ({})", quote(name), tensor->shape.str()));
+  return some_of(open);
 }
 
 // The files of weights that the model names and that do not exist, as a list in words; "" if there are none.
@@ -72,10 +75,11 @@ std::string unsized_ops(const Lowered& lowered) {
 }
 
 std::string advice_on_sizes(const Graph& graph, bool of_recipe) {
-  if (has_open_input(graph))
-    return of_recipe ? R"(give the sizes of inputs with shape = ["INPUT=SIZES"] or batch = N (after `train`: )"
-                       R"('shape=["INPUT=SIZES"]' or batch=N))"
-                     : "give the sizes of inputs with --shape INPUT=SIZES or --batch N";
+  if (const std::string open = open_inputs(graph); !open.empty())
+    return fmt::format("give the sizes of {} with {}", open,
+                       of_recipe ? R"(shape = ["INPUT=SIZES"] or batch = N (after `train`: 'shape=["INPUT=SIZES"]' or )"
+                                   "batch=N)"
+                                 : "--shape INPUT=SIZES or --batch N");
   std::vector<std::string> first;
   for (const GraphOp& op : graph.ops) {
     const auto has_size = [&](const Operand& input) {
@@ -97,7 +101,7 @@ void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, cons
   if (options.allow_unsized) return;
   const auto ops = static_cast<double>(sum_of(unsized_op_counts(lowered.graph)));
   if (ops <= most_unsized_share * static_cast<double>(lowered.graph.ops.size())) return;
-  const std::string absent = has_open_input(lowered.graph) ? "" : absent_files(place);
+  const std::string absent = open_inputs(lowered.graph).empty() ? absent_files(place) : "";
   const std::string files =
       absent.empty() ? "" : "; files of weights, from which sizes may follow, are not there: " + absent;
   throw InputError(place, "{}; their costs would be far too low; {}{}. {} accepts wrong costs", unsized_ops(lowered),

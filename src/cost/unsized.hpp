@@ -11,8 +11,9 @@ namespace emplace::cost {
 // "17 of 120 ops (14 %) have outputs of unknown size: 'Reshape' (12), 'Loop' (5)"; "" if there are none.
 std::string unsized_ops(const Lowered& lowered);
 
-// What to do about such outputs: "give the sizes of inputs with --shape INPUT=SIZES or --batch N" (with `of_recipe`:
-// the keys of recipes) if an input has an open size, else which ops are the first whose results have no known size.
+// What to do about such outputs: "give the sizes of 'ids' (?x128) with --shape INPUT=SIZES or --batch N" (with
+// `of_recipe`: the keys of recipes) if an input has an open size, else which ops are the first whose results have no
+// known size.
 std::string advice_on_sizes(const Graph& graph, bool of_recipe = false);
 
 // Throws InputError if more than 1 % of the ops have outputs of unknown size, unless the options allow it. The message

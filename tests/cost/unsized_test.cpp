@@ -58,14 +58,14 @@ TEST(Unsized, AsksForTheSizesOfInputsThatOpsStandFor) {
   const OpId input = graph.add_op(op("ids", "Parameter", {}));
   const TensorId ids = graph.add_output(input, "ids:0", DType::f32, {Shape::unknown_dimension});
   graph.add_output(graph.add_op(op("relu", "Relu", {Operand::of(ids)})), "y", DType::f32, {Shape::unknown_dimension});
-  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of inputs with --shape INPUT=SIZES or --batch N");
+  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of 'ids' (?) with --shape INPUT=SIZES or --batch N");
 }
 
 TEST(Unsized, AsksForTheSizesOfInputsOnlyIfOneIsOpen) {
   Graph graph = chain(3, 1);
   EXPECT_THAT(advice_on_sizes(graph), HasSubstr("depend on data, or no rule for them is known: 'relu0' (Relu)"));
   graph.tensors[0].shape = {Shape::unknown_dimension};
-  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of inputs with --shape INPUT=SIZES or --batch N");
+  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of 'x' (?) with --shape INPUT=SIZES or --batch N");
   EXPECT_THAT(advice_on_sizes(graph, true), HasSubstr(R"(shape = ["INPUT=SIZES"] or batch = N)"));
 }
 
