@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/contained.hpp"
 #include "emplace/base/error.hpp"
-#include "formats/contained.hpp"
 #include "formats/onnx/body_cost.hpp"
 #include "formats/onnx/inference.hpp"
 #include "formats/onnx/subgraphs.hpp"
@@ -155,7 +155,8 @@ OnnxFindings inferred(onnx::ModelProto& model, std::span<const OpId> order, Grap
   static_cast<void>(onnx::OpSchemaRegistry::Schema("Identity", 1, ""));
   // Real models take about 10 us for each node; the evaluator of values stops after about a second.
   const Containment limits{.cpu_seconds = 8 + order.size() / 5'000};
-  const Contained done = run_contained(limits, [&](std::atomic<std::uint64_t>& step) {
+  const Contained done = run_contained(limits, [&](ContainedWork& work) {
+    std::atomic<std::uint64_t>& step = work.step;
     if (!given.exported_inputs.empty())
       given.exported = exported_reshapes(model, order, graph.tensors.size(), file, given, step);
     // Never deleted, since this process ends after its answer.

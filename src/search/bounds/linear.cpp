@@ -1,6 +1,6 @@
 // Solves the combined linear program (assignment_dual.hpp) with CLP. The dual simplex method is used, so that its
 // multipliers prove a bound whenever the time runs out. Rows for moves between devices are added when a solution
-// violates them, and the next solve starts from the last basis.
+// violates them, and the next solve starts from the last basis. All of this is in a child process (solver_process.hpp).
 #include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
@@ -10,6 +10,7 @@
 
 #include "search/bounds/assignment_dual.hpp"
 #include "search/bounds/context.hpp"
+#include "search/common/solver_process.hpp"
 
 namespace emplace::search {
 
@@ -224,18 +225,27 @@ class LinearBound {
   Multipliers multipliers_;
 };
 
-Ticks linear_program_bound(BoundContext& context) {
-  const Problem& p = context.problem;
-  if (p.op_count() * p.device_count() > most_shares || p.edge_count() * p.device_count() > most_moves ||
-      context.deadline.passed())
-    return 0;
-  const StepArcs arcs(p, context.possible, context.earliest);
+Ticks linear_bound_here(const BoundContext& context, const Deadline& deadline) {
+  const StepArcs arcs(context.problem, context.possible, context.earliest);
   for (std::size_t unit = 0; unit < arcs.units.count(); ++unit) {
     bool any = false;
     for (std::size_t d = 0; d < arcs.devices; ++d) any = any || arcs.allows(unit, d);
     if (!any) return 0;  // no placement is feasible
   }
-  return LinearBound(arcs, context.best).improve(context.deadline);
+  return LinearBound(arcs, context.best).improve(deadline);
+}
+
+Ticks linear_program_bound(BoundContext& context) {
+  const Problem& p = context.problem;
+  if (p.op_count() * p.device_count() > most_shares || p.edge_count() * p.device_count() > most_moves ||
+      context.deadline.passed())
+    return 0;
+  const auto text = run_solver(
+      "CLP", "the bound linear-program is not known", [&] { return context.deadline.passed(); },
+      [&](const std::function<bool()>& stopped) {
+        return text_of(std::vector{linear_bound_here(context, Deadline(context.deadline.left(), stopped))});
+      });
+  return text ? numbers_of<Ticks>(*text).at(0) : 0;
 }
 
 }  // namespace

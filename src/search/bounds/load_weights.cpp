@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "emplace/problem/grouping.hpp"
+#include "search/common/solver_process.hpp"
 #include "search/common/units.hpp"
 
 namespace emplace::search {
@@ -106,8 +107,10 @@ LoadWeights quick_load_weights(const UnitTimes& units) {
   return best;
 }
 
-LoadWeights best_load_weights(const UnitTimes& units, LoadWeights start, const Deadline& deadline) {
-  if (units.devices < 2 || units.count() == 0 || start.bound == 0 || deadline.passed()) return start;
+namespace {
+
+// In a child process.
+LoadWeights improved_weights(const UnitTimes& units, LoadWeights start, const Deadline& deadline) {
   // Maximise t over weights that sum to 1, with t <= sum of weight x load for the loads of every assignment found so
   // far. The result is above the optimum until the best assignments are among them.
   const auto unit = static_cast<double>(start.bound);
@@ -142,6 +145,24 @@ LoadWeights best_load_weights(const UnitTimes& units, LoadWeights start, const D
     if (above <= static_cast<double>(start.bound) * (1 + 1e-9)) break;
   }
   return start;
+}
+
+}  // namespace
+
+LoadWeights best_load_weights(const UnitTimes& units, LoadWeights start, const Deadline& deadline) {
+  if (units.devices < 2 || units.count() == 0 || start.bound == 0 || deadline.passed()) return start;
+  const auto text = run_solver(
+      "CLP", "the bound of the devices' loads may be smaller", [&] { return deadline.passed(); },
+      [&](const std::function<bool()>& stopped) {
+        LoadWeights best = improved_weights(units, start, Deadline(deadline.left(), stopped));
+        best.of_device.push_back(best.bound);
+        return text_of(best.of_device);
+      });
+  if (!text) return start;
+  std::vector<std::int64_t> of_device = numbers_of<std::int64_t>(*text);
+  const Ticks bound = of_device.back();
+  of_device.pop_back();
+  return {std::move(of_device), bound};
 }
 
 }  // namespace emplace::search

@@ -10,7 +10,8 @@
 #include <numeric>
 #include <string>
 
-#include "emplace/base/error.hpp"
+#include "search/common/deadline.hpp"
+#include "search/common/solver_process.hpp"
 
 namespace emplace::search {
 
@@ -99,9 +100,7 @@ class StopOfRoot final : public ClpEventHandler {
   StopRequest& request_;
 };
 
-}  // namespace
-
-IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits) {
+IntegerAnswer solve_here(const IntegerProgram& program, const IntegerLimits& limits, bool cuts) {
   Silence silence;
   OsiClpSolverInterface solver;
   solver.passInMessageHandler(&silence);
@@ -118,10 +117,12 @@ IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limit
   settings.useSignalHandler_ = false;
   CbcMain0(model, settings);
   const std::string seconds = std::to_string(limits.seconds), nodes = std::to_string(limits.nodes);
-  const char* arguments[] = {"emplace",  "-logLevel",     "0",         "-timeMode",   "elapsed",
-                             "-seconds", seconds.c_str(), "-maxNodes", nodes.c_str(), "-ratioGap",
-                             "0",        "-allowableGap", "0",         "-solve",      "-quit"};
-  CbcMain1(static_cast<int>(std::size(arguments)), arguments, model, go_on, settings);
+  std::vector<const char*> arguments{"emplace",  "-logLevel",     "0",         "-timeMode",   "elapsed",
+                                     "-seconds", seconds.c_str(), "-maxNodes", nodes.c_str(), "-ratioGap",
+                                     "0",        "-allowableGap", "0"};
+  if (!cuts) arguments.insert(arguments.end(), {"-cuts", "off"});
+  arguments.insert(arguments.end(), {"-solve", "-quit"});
+  CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, go_on, settings);
 
   IntegerAnswer answer;
   if (model.isProvenInfeasible() && !request.stopped_root) {
@@ -137,6 +138,39 @@ IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limit
     answer.objective = model.getObjValue();
   }
   return answer;
+}
+
+// The answer as numbers, and back.
+std::vector<double> numbers_of(const IntegerAnswer& answer) {
+  std::vector<double> numbers{answer.finished ? 1.0 : 0.0, answer.objective, answer.bound};
+  numbers.insert(numbers.end(), answer.solution.begin(), answer.solution.end());
+  return numbers;
+}
+IntegerAnswer answer_of(const std::vector<double>& numbers) {
+  IntegerAnswer answer;
+  answer.finished = numbers.at(0) != 0;
+  answer.objective = numbers.at(1);
+  answer.bound = numbers.at(2);
+  answer.solution.assign(numbers.begin() + 3, numbers.end());
+  return answer;
+}
+
+}  // namespace
+
+IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits) {
+  const Deadline deadline(limits.seconds);
+  for (const bool cuts : {true, false}) {
+    const auto text =
+        run_solver("CBC", cuts ? "it starts again without cuts" : "the program is not solved", limits.stop,
+                   [&](const std::function<bool()>& stopped) {
+                     const double seconds = std::max(deadline.left(), least_seconds);
+                     return text_of(numbers_of(solve_here(program, {seconds, limits.nodes, stopped}, cuts)));
+                   });
+    if (text) return answer_of(numbers_of<double>(*text));
+  }
+  IntegerAnswer failed;
+  failed.failed = true;
+  return failed;
 }
 
 }  // namespace emplace::search

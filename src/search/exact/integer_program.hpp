@@ -39,18 +39,20 @@ MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory);
 struct IntegerLimits {
   double seconds = 600;
   std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree
-  std::function<bool()> stop = {};                                // called often; true ends the search
+  std::function<bool()> stop = {};                                // called every 10 ms; true ends the search
 };
 
 struct IntegerAnswer {
   bool finished = false;         // the search is complete: the solution is optimal, or there is none
+  bool failed = false;           // CBC crashed, with and without cuts; then nothing else is known
   std::vector<double> solution;  // one value per column; empty: none found
   double objective = 0;          // of the solution
   double bound = 0;              // lower bound of all solutions; 0 if not known, since objectives are times
 };
 
 // CBC gives the same result for the same program and limit of nodes. Its tolerances are at most 1e-6: scale the program
-// so that this is small. Nothing is printed, and no signal handlers are installed.
+// so that this is small. Nothing else is printed, and no signal handlers are installed. CBC runs in a child process. If
+// it crashes, a warning says so, and it starts once again without cuts.
 IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits);
 
 }  // namespace emplace::search

@@ -81,10 +81,11 @@ PlacerResult place_step_by_milp(const PlacerRequest& request, const ConfigTable&
   const double gap = feasible ? 1 - certain / static_cast<double>(result.outcome.makespan) : 1;
   result.proved_optimal = answer.finished && gap <= 3 * StepProgram::resolution;
   if (!result.proved_optimal)
-    result.note = answer.finished ? fmt::format("the program is solved, but it leaves out {}",
-                                                left_out_of_model(problem, request.schedule))
-                                  : fmt::format("the solver ended early: no step is below {} (gap {:.2f} %)",
-                                                human_seconds(certain / ticks_per_second), 100 * gap);
+    result.note =
+        answer.finished
+            ? fmt::format("the program is solved, but it leaves out {}", left_out_of_model(problem, request.schedule))
+            : fmt::format("the solver {}: no step is below {} (gap {:.2f} %)", answer.failed ? "failed" : "ended early",
+                          human_seconds(certain / ticks_per_second), 100 * gap);
   return result;
 }
 

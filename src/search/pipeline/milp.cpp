@@ -97,7 +97,8 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
   }
   const char* const kind = contiguous ? "contiguous split" : "split";
   if (!best)
-    return on_best_device(request, !answer.finished ? "the solver's time ended before it found a split"
+    return on_best_device(request, answer.failed      ? "the solver failed before it found a split"
+                                   : !answer.finished ? "the solver's time ended before it found a split"
                                    : answer.solution.empty()
                                        ? fmt::format("no {} is feasible", kind)
                                        : "the solver's best split exceeds a limit within its tolerance");
@@ -111,10 +112,11 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
   result.proved_optimal = proved && !contiguous;
   if (!contiguous) result.lower_bound = static_cast<Ticks>(std::ceil(certain));
   if (!proved)
-    result.note = fmt::format(
-        "{}: no {} has a load below {} (gap {:.2f} %)",
-        answer.finished ? "the solver's best split exceeds a limit within its tolerance" : "the solver ended early",
-        kind, human_seconds(certain / ticks_per_second), 100 * gap);
+    result.note = fmt::format("{}: no {} has a load below {} (gap {:.2f} %)",
+                              answer.failed     ? "the solver failed"
+                              : answer.finished ? "the solver's best split exceeds a limit within its tolerance"
+                                                : "the solver ended early",
+                              kind, human_seconds(certain / ticks_per_second), 100 * gap);
   else if (contiguous)
     result.note = "no contiguous split has a smaller load";
   return result;
