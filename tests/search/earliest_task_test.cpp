@@ -56,7 +56,7 @@ void expect_as_plain(const Problem& problem, const std::string& what) {
     if (waits) favourite = favourite_children(problem, MeanCosts(problem), 0).consumer;
     for (const MemoryView view : {MemoryView::outputs, MemoryView::resident, MemoryView::none}) {
       const ListPlacement quick = earliest_task_first(problem, units, view, never, favourite);
-      const ListPlacement plain = plain::EarliestTaskFirst(problem, units, view, favourite).run(never);
+      const ListPlacement plain = plain::EarliestTaskFirst(problem, units, view, favourite).run();
       ASSERT_EQ(quick.placement.device, plain.placement.device) << what << (waits ? ", m-sct" : ", m-etf");
       ASSERT_EQ(quick.placement.order, plain.placement.order) << what << (waits ? ", m-sct" : ", m-etf");
       ASSERT_EQ(quick.scheduled, problem.op_count());
