@@ -9,6 +9,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
+#include "formats/json/document_builder.hpp"
 
 namespace emplace::formats::json_scan_test {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
+#include "formats/json/document_builder.hpp"
 #include "formats/json/json_scan.hpp"
 
 namespace emplace::formats::json {
@@ -59,39 +60,37 @@ std::string shown(std::string_view piece) {
 
 class Handler final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Handler(Document& document, std::string_view source, const std::string& file)
-      : document_(document), source_(source), file_(file) {}
+  Handler(std::string_view source, const std::string& file) : source_(source), file_(file) {}
 
-  bool null() override { return add({}); }
-  bool boolean(bool value) override { return add_whole(Kind::boolean, value ? 1 : 0); }
-  bool number_integer(number_integer_t value) override { return add_whole(Kind::whole, value); }
+  [[nodiscard]] Document take() && { return std::move(built_).take(); }
+
+  bool null() override { return built_.add_null(); }
+  bool boolean(bool value) override { return built_.add_boolean(value); }
+  bool number_integer(number_integer_t value) override { return built_.add_whole(value); }
   bool number_unsigned(number_unsigned_t value) override {
-    if (value <= std::numeric_limits<std::int64_t>::max())
-      return add_whole(Kind::whole, static_cast<std::int64_t>(value));
-    return add_real(static_cast<double>(value));
+    if (value <= std::numeric_limits<std::int64_t>::max()) return built_.add_whole(static_cast<std::int64_t>(value));
+    return built_.add_real(static_cast<double>(value));
   }
   bool number_float(number_float_t value, const string_t& text) override {
-    if (const auto whole = whole_of_decimal(text)) return add_whole(Kind::whole, *whole);
-    return add_real(value);
+    if (const auto whole = whole_of_decimal(text)) return built_.add_whole(*whole);
+    return built_.add_real(value);
   }
-  bool string(string_t& value) override { return add_text(value); }
+  bool string(string_t& value) override { return built_.add_text(value); }
   bool binary(binary_t&) override { return false; }
 
   bool start_object(std::size_t) override { return open(Kind::object); }
-  bool key(string_t& value) override {
-    append_text(value);
-    return true;
-  }
+  bool key(string_t& value) override { return built_.add_key(value); }
   bool end_object() override {
-    close();
-    refuse_repeated_keys();
-    open_.pop_back();
+    if (const auto twin = built_.repeated_key()) {
+      const std::string where = path();
+      throw InputError(file_, "{}{}the key {} is given twice", where, where.empty() ? "" : ": ", quote(*twin));
+    }
+    built_.close();
     return true;
   }
   bool start_array(std::size_t) override { return open(Kind::array); }
   bool end_array() override {
-    close();
-    open_.pop_back();
+    built_.close();
     return true;
   }
 
@@ -113,94 +112,38 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   bool open(Kind kind) {
-    if (open_.size() == deepest_json) throw InputError(file_, "{}: nested deeper than {} levels", path(), deepest_json);
-    count_child();
-    open_.push_back(document_.nodes.size());
-    Node node;
-    node.kind = kind;
-    document_.nodes.push_back(node);
+    if (!built_.open(kind)) throw InputError(file_, "{}: nested deeper than {} levels", path(), deepest_json);
     return true;
-  }
-  void close() { document_.nodes[open_.back()].at = document_.nodes.size(); }
-  bool add(Node node) {
-    count_child();
-    document_.nodes.push_back(node);
-    return true;
-  }
-  bool add_whole(Kind kind, std::int64_t value) {
-    Node node;
-    node.kind = kind;
-    node.whole = value;
-    return add(node);
-  }
-  bool add_real(double value) {
-    Node node;
-    node.kind = Kind::real;
-    node.real = value;
-    return add(node);
-  }
-  bool add_text(std::string_view value) {
-    count_child();
-    append_text(value);
-    return true;
-  }
-  void append_text(std::string_view value) {
-    Node node;
-    node.kind = Kind::text;
-    node.count = static_cast<std::uint32_t>(value.size());
-    node.at = document_.texts.size();
-    document_.texts.append(value);
-    document_.nodes.push_back(node);
-  }
-  void count_child() {
-    if (!open_.empty()) ++document_.nodes[open_.back()].count;
-  }
-
-  [[nodiscard]] std::string_view text_of(std::size_t node) const {
-    return std::string_view(document_.texts).substr(document_.nodes[node].at, document_.nodes[node].count);
-  }
-  // Keys of the object that starts at `node`.
-  [[nodiscard]] std::vector<std::string_view> keys_of(std::size_t node) const {
-    std::vector<std::string_view> keys;
-    keys.reserve(document_.nodes[node].count);
-    Value(document_, node).each_member(Place(file_), [&](std::string_view name, Value) { keys.push_back(name); });
-    return keys;
-  }
-  void refuse_repeated_keys() const {
-    std::vector<std::string_view> keys = keys_of(open_.back());
-    std::sort(keys.begin(), keys.end());
-    const auto twin = std::adjacent_find(keys.begin(), keys.end());
-    if (twin == keys.end()) return;
-    const std::string where = path();
-    throw InputError(file_, "{}{}the key {} is given twice", where, where.empty() ? "" : ": ", quote(*twin));
   }
   // The path of the innermost open container, such as "ops[3]"; "" for the outermost.
   [[nodiscard]] std::string path() const {
+    const Document& document = built_.document();
+    const std::span<const std::size_t> containers = built_.open_nodes();
     std::string text;
-    for (std::size_t level = 0; level + 1 < open_.size(); ++level) {
-      const Node& node = document_.nodes[open_[level]];
-      if (node.kind == Kind::array)
+    for (std::size_t level = 0; level + 1 < containers.size(); ++level) {
+      const Node& node = document.nodes[containers[level]];
+      if (node.kind == Kind::array) {
         text += fmt::format("[{}]", node.count - 1);
-      else
-        text += (text.empty() ? "" : ".") + shown(text_of(open_[level + 1] - 1));
+        continue;
+      }
+      const Node& key = document.nodes[containers[level + 1] - 1];
+      if (!text.empty()) text += '.';
+      text += shown(std::string_view(document.texts).substr(key.at, key.count));
     }
     return text;
   }
 
-  Document& document_;
+  DocumentBuilder built_;
   std::string_view source_;
   const std::string& file_;
-  std::vector<std::size_t> open_;  // nodes of the containers that are not yet closed
 };
 
 }  // namespace
 
 Document explain_json(std::string_view text, const std::string& file) {
-  Document document;
-  Handler handler(document, text, file);
-  const bool done = nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &handler);
-  EMPLACE_CHECK(done && !document.nodes.empty());
-  return document;
+  Handler handler(text, file);
+  EMPLACE_CHECK(nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &handler));
+  return std::move(handler).take();
 }
 
 Document parse(std::string_view text, const std::string& file) {

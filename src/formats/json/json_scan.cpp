@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "formats/json/document_builder.hpp"
+
 namespace emplace::formats::json {
 
 namespace {
@@ -38,15 +40,15 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
 
-  // Whether the text is one value, which is then in `document`.
-  bool run(Document& document) {
-    document_ = &document;
+  // The document, if the text is one value.
+  std::optional<Document> run() {
     skip_blanks();
-    if (!begin_value()) return false;
-    while (!open_.empty())
-      if (!go_on()) return false;
+    if (!begin_value()) return std::nullopt;
+    while (!built_.open_nodes().empty())
+      if (!go_on()) return std::nullopt;
     skip_blanks();
-    return at_ == end_;
+    if (at_ != end_) return std::nullopt;
+    return std::move(built_).take();
   }
 
  private:
@@ -67,30 +69,29 @@ class Scanner {
   // Reads a scalar or the opening bracket of an array or object.
   bool begin_value() {
     if (at_ == end_) return false;
-    if (!open_.empty()) ++document_->nodes[open_.back()].count;
     switch (*at_) {
       case '{': return begin_container(Kind::object);
       case '[': return begin_container(Kind::array);
-      case '"': return add_text();
-      case 't': return take("true") && add_whole(Kind::boolean, 1);
-      case 'f': return take("false") && add_whole(Kind::boolean, 0);
-      case 'n': return take("null") && add({});
+      case '"': return take_text([&](std::string_view value) { return built_.add_text(value); });
+      case 't': return take("true") && built_.add_boolean(true);
+      case 'f': return take("false") && built_.add_boolean(false);
+      case 'n': return take("null") && built_.add_null();
       default: return add_number();
     }
   }
 
   // Goes on in the innermost open container: its next element or member, or its end.
   bool go_on() {
-    const bool is_object = document_->nodes[open_.back()].kind == Kind::object;
-    const bool is_empty = document_->nodes[open_.back()].count == 0;
+    const Node& container = built_.innermost();
+    const bool is_object = container.kind == Kind::object, is_empty = container.count == 0;
     skip_blanks();
-    if (take(is_object ? '}' : ']')) return end_container();
+    if (take(is_object ? '}' : ']')) return end_container(is_object);
     if (!is_empty) {
       if (!take(',')) return false;
       skip_blanks();
     }
     if (is_object) {
-      if (!add_text()) return false;
+      if (!take_text([&](std::string_view name) { return built_.add_key(name); })) return false;
       skip_blanks();
       if (!take(':')) return false;
       skip_blanks();
@@ -99,53 +100,18 @@ class Scanner {
   }
 
   bool begin_container(Kind kind) {
-    if (open_.size() == deepest_json) return false;
     ++at_;
-    open_.push_back(document_->nodes.size());
-    Node node;
-    node.kind = kind;
-    return add(node);
+    return built_.open(kind);
   }
-  bool end_container() {
-    Node& node = document_->nodes[open_.back()];
-    node.at = document_->nodes.size();
-    if (node.kind == Kind::object && has_repeated_keys(open_.back())) return false;
-    open_.pop_back();
+  bool end_container(bool is_object) {
+    if (is_object && built_.repeated_key()) return false;
+    built_.close();
     return true;
   }
 
-  // Few keys are compared in pairs, many are sorted.
-  bool has_repeated_keys(std::size_t object) {
-    constexpr std::size_t few = 16;
-    keys_.clear();
-    bool repeated = false;
-    Value(*document_, object).each_member(Place(""), [&](std::string_view key, Value) {
-      if (document_->nodes[object].count <= few) repeated = repeated || std::ranges::find(keys_, key) != keys_.end();
-      keys_.push_back(key);
-    });
-    if (document_->nodes[object].count <= few) return repeated;
-    std::ranges::sort(keys_);
-    return std::ranges::adjacent_find(keys_) != keys_.end();
-  }
-
-  bool add(Node node) {
-    document_->nodes.push_back(node);
-    return true;
-  }
-  bool add_whole(Kind kind, std::int64_t value) {
-    Node node;
-    node.kind = kind;
-    node.whole = value;
-    return add(node);
-  }
-  bool add_real(double value) {
-    Node node;
-    node.kind = Kind::real;
-    node.real = value;
-    return add(node);
-  }
-
-  bool add_text() {
+  // Reads a text and returns use(text).
+  template <class Use>
+  bool take_text(Use&& use) {
     if (!take('"')) return false;
     const char* const begin = at_;
     bool is_plain = true;  // ASCII without escapes
@@ -156,20 +122,9 @@ class Scanner {
       if (byte == '\\' && ++at_ == end_) return false;
     }
     if (!take('"')) return false;
-    return is_plain ? append_text({begin, static_cast<std::size_t>(at_ - 1 - begin)}) : append_decoded(begin - 1);
-  }
-  bool append_text(std::string_view value) {
-    Node node;
-    node.kind = Kind::text;
-    node.count = static_cast<std::uint32_t>(value.size());
-    node.at = document_->texts.size();
-    document_->texts.append(value);
-    return add(node);
-  }
-  // `begin`: the opening quote of the text that ends here.
-  bool append_decoded(const char* begin) {
-    const auto decoded = nlohmann::json::parse(begin, at_, nullptr, false);
-    return decoded.is_string() && append_text(decoded.get_ref<const std::string&>());
+    if (is_plain) return use(std::string_view(begin, static_cast<std::size_t>(at_ - 1 - begin)));
+    const auto decoded = nlohmann::json::parse(begin - 1, at_, nullptr, false);
+    return decoded.is_string() && use(decoded.get_ref<const std::string&>());
   }
 
   // Appends the digits that follow to the number; whether there was one at least.
@@ -213,34 +168,28 @@ class Scanner {
   bool add_decimal(const Decimal& decimal, std::string_view text) {
     constexpr std::uint64_t most_exact = std::uint64_t{1} << 53;
     if (decimal.exact) {
-      if (const auto whole = short_whole(decimal)) return add_whole(Kind::whole, *whole);
+      if (const auto whole = short_whole(decimal)) return built_.add_whole(*whole);
       if (decimal.digits <= most_exact && decimal.exponent < 0 &&
           decimal.exponent > -static_cast<std::int64_t>(std::size(exact_powers))) {
         const double value = static_cast<double>(decimal.digits) / exact_powers[-decimal.exponent];
-        return add_real(decimal.negative ? -value : value);
+        return built_.add_real(decimal.negative ? -value : value);
       }
     }
-    if (const auto whole = whole_of_decimal(text)) return add_whole(Kind::whole, *whole);
+    if (const auto whole = whole_of_decimal(text)) return built_.add_whole(*whole);
     double value = 0;
     const std::errc error = std::from_chars(text.data(), text.data() + text.size(), value).ec;
     // Above the largest double, or below the least, which is 0.
     if (error == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
-    return std::isfinite(value) && add_real(value);
+    return std::isfinite(value) && built_.add_real(value);
   }
 
   const char* at_;
   const char* const end_;
-  Document* document_ = nullptr;
-  std::vector<std::size_t> open_;  // nodes of the containers that are not yet closed
-  std::vector<std::string_view> keys_;
+  DocumentBuilder built_;
 };
 
 }  // namespace
 
-std::optional<Document> scan_json(std::string_view text) {
-  Document document;
-  if (!Scanner(text).run(document)) return std::nullopt;
-  return document;
-}
+std::optional<Document> scan_json(std::string_view text) { return Scanner(text).run(); }
 
 }  // namespace emplace::formats::json

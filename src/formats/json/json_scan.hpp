@@ -1,4 +1,5 @@
-// The two parsers that make a Document: a quick one for valid texts, and one that says what is wrong with a text.
+// The two parsers of a Document: a quick one for valid texts, and one that says what is wrong with a text. Both give
+// what they read to a DocumentBuilder.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,6 @@
 #include "formats/json/json.hpp"
 
 namespace emplace::formats::json {
-
-// Nesting beyond this many levels is an error.
-inline constexpr std::size_t deepest_json = 64;
 
 // The tree of a text in one pass, as explain_json() makes it; nothing for a text that explain_json() refuses. It may
 // also give up on rare valid texts, such as one that begins with a byte order mark. It is of our own because a problem
