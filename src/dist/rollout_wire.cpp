@@ -8,9 +8,11 @@ namespace emplace::dist {
 
 namespace {
 
-// What forward() reads of a rollout: update u64, problem, sample, round u32, lists of actions and observations.
+// What forward() reads of a rollout: update u64, progress f64, problem, sample, round u32, lists of actions and
+// observations.
 void pack_decisions(Packer& packer, const policy::Rollout& rollout) {
   packer.number(rollout.update);
+  packer.number(rollout.progress);
   packer.number(rollout.problem);
   packer.number(rollout.sample);
   packer.number(rollout.round);
@@ -20,6 +22,7 @@ void pack_decisions(Packer& packer, const policy::Rollout& rollout) {
 
 void unpack_decisions(Unpacker& unpacker, policy::Rollout& rollout) {
   rollout.update = unpacker.number<std::uint64_t>();
+  rollout.progress = unpacker.number<double>();
   rollout.problem = unpacker.number<std::uint32_t>();
   rollout.sample = unpacker.number<std::uint32_t>();
   rollout.round = unpacker.number<std::uint32_t>();
@@ -28,7 +31,7 @@ void unpack_decisions(Unpacker& unpacker, policy::Rollout& rollout) {
 }
 
 std::size_t bytes_of_decisions(const policy::Rollout& rollout) {
-  return 28 + rollout.actions.size() + rollout.observation.size() * sizeof(float);
+  return 36 + rollout.actions.size() + rollout.observation.size() * sizeof(float);
 }
 
 void pack_placement(Packer& packer, const Placement& placement) {
@@ -45,12 +48,13 @@ Placement unpack_placement(Unpacker& unpacker) {
 
 }  // namespace
 
-// seed u64, update u64, samples u64, list of problems, greedy u8, schedule u8, first_in_evaluator u32, number of best
-// u32, for each: there u8, placement.
+// seed u64, update u64, progress f64, samples u64, list of problems, greedy u8, schedule u8, first_in_evaluator u32,
+// number of best u32, for each: there u8, placement.
 std::vector<std::byte> pack(const learn::SamplingRequest& request) {
   Packer packer;
   packer.number(request.seed);
   packer.number(request.update);
+  packer.number(request.progress);
   packer.number(static_cast<std::uint64_t>(request.samples));
   packer.list(request.problems);
   packer.number(static_cast<std::uint8_t>(request.greedy));
@@ -69,6 +73,7 @@ SentRequest unpack_request(std::span<const std::byte> message) {
   SentRequest sent;
   sent.request.seed = unpacker.number<std::uint64_t>();
   sent.request.update = unpacker.number<std::uint64_t>();
+  sent.request.progress = unpacker.number<double>();
   sent.request.samples = unpacker.number<std::uint64_t>();
   sent.request.problems = unpacker.list<std::uint32_t>();
   sent.request.greedy = unpacker.number<std::uint8_t>() != 0;

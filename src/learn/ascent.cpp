@@ -2,10 +2,10 @@
 
 namespace emplace::learn {
 
-nn::StepReport Ascent::step(policy::Policy& policy) {
+nn::StepReport Ascent::step(policy::Policy& policy, double progress) {
   const std::span<float> gradient = policy.gradient();
   for (float& slope : gradient) slope = -slope;  // optimisers minimise
-  return optimizer_.step(policy.parameters(), gradient);
+  return optimizer_.step(policy.parameters(), gradient, progress);
 }
 
 void Ascent::save(State& state) const {

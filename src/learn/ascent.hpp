@@ -13,8 +13,9 @@ class Ascent {
  public:
   explicit Ascent(const nn::OptimizerOptions& options) : optimizer_(options) {}
 
-  // One optimiser step along policy.gradient(), which is overwritten. Throws what Optimizer::step() throws.
-  nn::StepReport step(policy::Policy& policy);
+  // One optimiser step along policy.gradient(), which is overwritten, when the share `progress` of the training's
+  // budget is used. Throws what Optimizer::step() throws.
+  nn::StepReport step(policy::Policy& policy, double progress);
 
   // The optimiser's arrays under "optimizer/".
   void save(State& state) const;

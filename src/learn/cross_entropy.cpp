@@ -8,7 +8,6 @@
 #include "learn/gradient.hpp"
 #include "learn/likelihood.hpp"
 #include "learn/methods.hpp"
-#include "learn/schedule.hpp"
 
 namespace emplace::learn {
 
@@ -35,12 +34,6 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
 
-CrossEntropyOptions checked_cross_entropy(const ConfigTable& table) {
-  const auto options = read_options<CrossEntropyOptions>(table);
-  check(options.optimizer, table);
-  return options;
-}
-
 class CrossEntropyLearner final : public Learner {
  public:
   CrossEntropyLearner(const CrossEntropyOptions& options, const LearnerSetup&)
@@ -65,7 +58,7 @@ class CrossEntropyLearner final : public Learner {
     window_.clear();
     window_.add(rollouts);
     window_.keep_elites();
-    refit(policy, window_.elites(), chunks_, ascent_, fit_steps_);
+    refit(policy, window_.elites(), chunks_, ascent_, rollouts.front().progress, fit_steps_);
     return {{"elites", static_cast<double>(window_.samples())},
             {"entropy", mean_entropy(log)},
             {"gamma_s", window_.gamma_seconds()}};
@@ -96,7 +89,7 @@ LearnerEntry cross_entropy_learner() {
   entry.summary = "Refits the policy to the best share of each batch: in closed form, or by gradient.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.columns = {"elites", "entropy", "gamma_s"};
-  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry, checked_cross_entropy);
+  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry);
   return entry;
 }
 

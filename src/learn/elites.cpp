@@ -1,6 +1,7 @@
 #include "learn/elites.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -16,7 +17,8 @@ std::size_t elite_count(double fraction, std::size_t samples) {
 }
 
 void EliteWindow::Rounds::add(const policy::Rollout& round, Ticks time) {
-  keys.insert(keys.end(), {round.update, round.problem, round.sample, round.round});
+  keys.insert(keys.end(),
+              {round.update, round.problem, round.sample, round.round, std::bit_cast<std::uint64_t>(round.progress)});
   sizes.insert(sizes.end(), {round.actions.size(), round.observation.size()});
   times.push_back(time);
   actions.insert(actions.end(), round.actions.begin(), round.actions.end());
@@ -33,7 +35,7 @@ EliteWindow::Rounds EliteWindow::Rounds::up_to(const std::map<std::uint32_t, Tic
   for (std::size_t i = 0; i < count(); ++i) {
     const auto limit = gamma.find(problem(i));
     if (limit == gamma.end() || times[i] <= limit->second) {
-      append(kept.keys, keys, 4 * i, 4);
+      append(kept.keys, keys, per_round * i, per_round);
       append(kept.sizes, sizes, 2 * i, 2);
       kept.times.push_back(times[i]);
       append(kept.actions, actions, action, sizes[2 * i]);
@@ -51,10 +53,12 @@ std::vector<policy::Rollout> EliteWindow::Rounds::rollouts() const {
   auto observation = observations.begin();
   for (std::size_t i = 0; i < count(); ++i) {
     policy::Rollout& rollout = list[i];
-    rollout.update = keys[4 * i];
+    const std::span<const std::uint64_t> key = std::span(keys).subspan(per_round * i, per_round);
+    rollout.update = key[0];
     rollout.problem = problem(i);
-    rollout.sample = static_cast<std::uint32_t>(keys[4 * i + 2]);
-    rollout.round = static_cast<std::uint32_t>(keys[4 * i + 3]);
+    rollout.sample = static_cast<std::uint32_t>(key[2]);
+    rollout.round = static_cast<std::uint32_t>(key[3]);
+    rollout.progress = std::bit_cast<double>(key[4]);
     rollout.outcome.makespan = times[i];
     rollout.actions.assign(action, action + static_cast<std::ptrdiff_t>(sizes[2 * i]));
     rollout.observation.assign(observation, observation + static_cast<std::ptrdiff_t>(sizes[2 * i + 1]));
@@ -142,7 +146,7 @@ std::size_t EliteWindow::samples() const {
 void EliteWindow::save(State& state) const {
   Rounds rounds = seen_.up_to(slowest_candidates());
   const std::uint64_t count = rounds.count();
-  put(state, "window_key", std::move(rounds.keys), {count, 4});
+  put(state, "window_key", std::move(rounds.keys), {count, Rounds::per_round});
   put(state, "window_size", std::move(rounds.sizes), {count, 2});
   put(state, "window_time", std::move(rounds.times));
   put(state, "window_actions", std::move(rounds.actions));
@@ -174,18 +178,22 @@ void EliteWindow::load(const State& state, const policy::Policy& policy, std::si
   clear();
   seen_.times = get<std::int64_t>(state, "window_time");
   const std::size_t count = seen_.count();
-  const auto& keys = seen_.keys = get<std::uint64_t>(state, "window_key", 4 * count);
+  const auto& keys = seen_.keys = get<std::uint64_t>(state, "window_key", Rounds::per_round * count);
   seen_.sizes = get<std::uint64_t>(state, "window_size", 2 * count);
   seen_.actions = get<std::uint8_t>(state, "window_actions");
   seen_.observations = get<float>(state, "window_observations");
   const auto& added = get<std::uint64_t>(state, "window_added");
   for (std::size_t i = 0; i < count; ++i) {
-    const std::span<const std::uint64_t> key = std::span(keys).subspan(4 * i, 4);
+    const std::span<const std::uint64_t> key = std::span(keys).subspan(Rounds::per_round * i, Rounds::per_round);
     if (key[1] >= problems)
       throw InputError("checkpoint", "array window_key has problem {} at {}, the training has {}", key[1], i, problems);
+    const std::span<const std::uint64_t> before =
+        std::span(keys).subspan(i == 0 ? 0 : Rounds::per_round * (i - 1), Rounds::per_round);
+    if (const auto progress = std::bit_cast<double>(key[4]); !(progress >= 0 && progress <= 1))
+      throw InputError("checkpoint", "array window_key has the progress {} at {}, wanted 0 to 1", progress, i);
     const bool goes_on = i > 0 && seen_.times[i] == seen_.times[i - 1] &&
-                         std::ranges::equal(key.first(3), std::span(keys).subspan(4 * (i - 1), 3)) &&
-                         key[3] == keys[4 * i - 1] + 1;
+                         std::ranges::equal(key.first(3), before.first(3)) && key[3] == before[3] + 1 &&
+                         key[4] == before[4];
     if (std::max(key[2], key[3]) > most_samples || !(seen_.begins_sample(i) || goes_on))
       throw InputError("checkpoint", "array window_key has round {} of sample {} at {}, which follows no round of it",
                        key[3], key[2], i);

@@ -49,15 +49,18 @@ class EliteWindow {
  private:
   // A list of rounds, stored in a few arrays: an update may add tens of thousands, and few of them are read again.
   struct Rounds {
-    std::vector<std::uint64_t> keys;   // 4 for each round: update, problem, sample, round
+    static constexpr std::size_t per_round = 5;
+    std::vector<std::uint64_t> keys;   // 5 for each round: update, problem, sample, round, bits of the progress
     std::vector<std::uint64_t> sizes;  // 2 for each round: of actions, of the observation
     std::vector<std::int64_t> times;   // of the sample, ticks
     std::vector<std::uint8_t> actions;
     std::vector<float> observations;
 
     [[nodiscard]] std::size_t count() const { return times.size(); }
-    [[nodiscard]] std::uint32_t problem(std::size_t i) const { return static_cast<std::uint32_t>(keys[4 * i + 1]); }
-    [[nodiscard]] bool begins_sample(std::size_t i) const { return keys[4 * i + 3] == 0; }
+    [[nodiscard]] std::uint32_t problem(std::size_t i) const {
+      return static_cast<std::uint32_t>(keys[per_round * i + 1]);
+    }
+    [[nodiscard]] bool begins_sample(std::size_t i) const { return keys[per_round * i + 3] == 0; }
     void add(const policy::Rollout& round, Ticks time);
     // The rounds that are not slower than their problem's gamma, and all rounds of a problem without one.
     [[nodiscard]] Rounds up_to(const std::map<std::uint32_t, Ticks>& gamma) const;

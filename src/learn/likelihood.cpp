@@ -7,7 +7,7 @@
 namespace emplace::learn {
 
 void refit(policy::Policy& policy, std::span<const policy::Rollout> elites, ChunkedGradient& chunks, Ascent& ascent,
-           int steps) {
+           double progress, int steps) {
   if (policy.has_fit()) {
     policy.fit(elites);
     return;
@@ -21,7 +21,7 @@ void refit(policy::Policy& policy, std::span<const policy::Rollout> elites, Chun
           std::fill(coefficients.begin(), coefficients.end(), weight);
         },
         0);
-    ascent.step(policy);
+    ascent.step(policy, progress);
   }
 }
 

@@ -10,8 +10,8 @@
 namespace emplace::learn {
 
 // Calls Policy::fit(); for a policy without it, makes `steps` gradient steps that increase the mean over the elite
-// samples of log p of all their rounds, or none without elites.
+// samples of log p of all their rounds, or none without elites. `progress`: see Ascent::step().
 void refit(policy::Policy& policy, std::span<const policy::Rollout> elites, ChunkedGradient& chunks, Ascent& ascent,
-           int steps);
+           double progress, int steps);
 
 }  // namespace emplace::learn

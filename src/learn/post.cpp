@@ -13,7 +13,6 @@
 #include "learn/likelihood.hpp"
 #include "learn/methods.hpp"
 #include "learn/samples.hpp"
-#include "learn/schedule.hpp"
 #include "learn/surrogate.hpp"
 
 namespace emplace::learn {
@@ -150,7 +149,7 @@ class PostLearner final : public Learner {
     bool stepped = false;
     if (refit_now) {
       advantages_.see(rollouts);  // infeasible samples need the slowest time so far, of refits too
-      elites = refit_to_elites(policy);
+      elites = refit_to_elites(policy, rollouts.front().progress);
     } else if (o_.steps != "cross-entropy")
       stepped = proximal_steps(policy, rollouts);
     const double kl = stepped || refit_now ? mean_kl(policy, chunks_, rollouts, old_) : 0;
@@ -185,10 +184,10 @@ class PostLearner final : public Learner {
 
  private:
   // Refits the policy (docs/papers/post.md, section 2.3) and returns the number of elites.
-  std::size_t refit_to_elites(policy::Policy& policy) {
+  std::size_t refit_to_elites(policy::Policy& policy, double progress) {
     window_.keep_elites();
     const std::size_t elites = window_.samples();
-    refit(policy, window_.elites(), chunks_, ascent_, o_.fit_steps);
+    refit(policy, window_.elites(), chunks_, ascent_, progress, o_.fit_steps);
     gamma_s_ = window_.gamma_seconds();
     if (o_.ce_window == "last") window_.clear();
     advantages_.restart();  // the old baseline belongs to another distribution
@@ -210,7 +209,7 @@ class PostLearner final : public Learner {
                          .problems = problems});
     for (int step = 0; step < o_.ppo_steps; ++step) {
       surrogate.gradient(policy, chunks_);
-      ascent_.step(policy);
+      ascent_.step(policy, rollouts.front().progress);
     }
     return true;
   }
@@ -232,7 +231,6 @@ PostLearnerOptions checked_post(const ConfigTable& table) {
   if (options.window % options.samples_per_update != 0)
     throw InputError(table.place_of("window"), "window ({}) must be a multiple of samples_per_update ({})",
                      options.window, options.samples_per_update);
-  check(options.optimizer, table);
   if (options.steps != "cross-entropy" && options.samples_per_update == 1)
     throw InputError(table.place_of("samples_per_update"),
                      "samples_per_update is 1, wanted more: proximal steps compare the samples of a batch");

@@ -91,8 +91,9 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
       "entropy_target", o.entropy_target,
       {.min = 0,
        .max = 1,
-       .help = "The entropy's weight starts at entropy_weight and is adapted, so that the mean entropy of a decision "
-               "falls linearly from this share of its first value to 0 in entropy_updates updates; 0: no adaptation."});
+       .help =
+           "The entropy's weight starts at entropy_weight and is adapted, so that the mean entropy of a decision "
+           "falls linearly from this share of its first value to 0 at entropy_share of the budget; 0: no adaptation."});
   nn::describe(o.optimizer, visit);
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
@@ -110,15 +111,9 @@ PpoOptions checked_ppo(const ConfigTable& table) {
         table.place_of("keep_best"),
         "keep_best adds a sample that the policy did not draw, from which no KL divergence can be estimated: "
         "wanted form = \"clip\" and kl_stop = 0");
-  if (options.entropy_target > 0) {
-    if (options.entropy.entropy_weight == 0 || options.entropy.entropy_updates == 0 ||
-        options.entropy.entropy_weight_end >= 0)
-      throw InputError(table.place_of("entropy_target"),
-                       "entropy_target needs entropy_weight above 0 and entropy_updates, without entropy_weight_end");
-  } else {
-    check(options.entropy, table);
-  }
-  check(options.optimizer, table);
+  if (options.entropy_target > 0 && (options.entropy.entropy_weight == 0 || options.entropy.entropy_weight_end >= 0))
+    throw InputError(table.place_of("entropy_target"),
+                     "entropy_target needs entropy_weight above 0, without entropy_weight_end");
   check(options.advantages, table, options.samples_per_update);
   return options;
 }
@@ -164,11 +159,13 @@ class PpoLearner final : public Learner {
     const double entropy_of_all = mean_entropy(old);
     take_old(batch, std::move(old), advantages);
     const double entropy = batch.samples() == 0 ? entropy_of_all : mean_entropy(batch.old);
-    const double entropy_weight = o_.entropy_target > 0 ? adapted_entropy_weight(entropy) : o_.entropy.weight(updates_);
+    const double progress = drawn.front().progress;
+    const double entropy_weight =
+        o_.entropy_target > 0 ? adapted_entropy_weight(entropy, progress) : o_.entropy.weight(progress);
     Steps steps;
     double kl = 0;
     if (batch.samples() > 0 && !(advantages.all_zero() && entropy_weight == 0)) {
-      steps = take_steps(policy, batch, entropy_weight);
+      steps = take_steps(policy, batch, entropy_weight, progress);
       kl = mean_kl(policy, chunks_, batch.rollouts, batch.old);
       if (o_.form == "kl" && o_.adaptive_beta) beta_ = adapted_kl_weight(beta_, kl, o_.kl_target);
     }
@@ -246,9 +243,9 @@ class PpoLearner final : public Learner {
   // option gives the wanted entropy instead, as a share of the first. The weight depends on the difference from it in
   // two ways: a factor of up to e^4 follows the difference at once, and the level that it multiplies changes slowly, so
   // that the weight converges.
-  double adapted_entropy_weight(double entropy) {
+  double adapted_entropy_weight(double entropy, double progress) {
     if (updates_ == 1) first_entropy_ = entropy;
-    const double left = 1 - static_cast<double>(updates_ - 1) / static_cast<double>(o_.entropy.entropy_updates);
+    const double left = 1 - progress / o_.entropy.entropy_share;
     if (left <= 0) return 0;
     if (first_entropy_ == 0) return entropy_weight_;
     const double missing = std::clamp(o_.entropy_target * left - entropy / first_entropy_, -1.0, 1.0);
@@ -256,7 +253,7 @@ class PpoLearner final : public Learner {
     return entropy_weight_ * std::exp(4 * missing);
   }
 
-  Steps take_steps(policy::Policy& policy, const LearningBatch& batch, double entropy_weight) {
+  Steps take_steps(policy::Policy& policy, const LearningBatch& batch, double entropy_weight, double progress) {
     Steps steps;
     for (std::uint32_t epoch = 0; epoch < static_cast<std::uint32_t>(o_.epochs); ++epoch) {
       const StreamKey key{.seed = seed_, .purpose = Purpose::shuffle, .update = updates_, .index = epoch};
@@ -274,7 +271,7 @@ class PpoLearner final : public Learner {
                              .problems = problem_count(part.rollouts)});
         surrogate.gradient(policy, chunks_);
         if (o_.kl_stop > 0 && surrogate.kl(policy) > o_.kl_stop) return steps;
-        steps.last = ascent_.step(policy);
+        steps.last = ascent_.step(policy, progress);
         ++steps.count;
       }
     }

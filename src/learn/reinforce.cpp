@@ -44,8 +44,6 @@ ReinforceOptions checked_reinforce(const ConfigTable& table) {
   if (options.samples_per_update % options.controllers != 0)
     throw InputError(table.place_of("controllers"), "controllers ({}) must divide samples_per_update ({})",
                      options.controllers, options.samples_per_update);
-  check(options.entropy, table);
-  check(options.optimizer, table);
   check(options.advantages, table, options.samples_per_update, options.controllers);
   return options;
 }
@@ -69,7 +67,7 @@ class ReinforceLearner final : public Learner {
     ++updates_;
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
     const LearningBatch batch = used_samples(rollouts, advantages);
-    const double entropy_weight = o_.entropy.weight(updates_);
+    const double progress = rollouts.front().progress, entropy_weight = o_.entropy.weight(progress);
     nn::StepReport report;
     double entropy = 0;
     if (batch.samples() == 0) {
@@ -78,7 +76,7 @@ class ReinforceLearner final : public Learner {
       entropy = mean_entropy(log);
     } else {
       entropy = compute_gradient(policy, batch, entropy_weight);
-      report = ascent_.step(policy);
+      report = ascent_.step(policy, progress);
     }
     return {{"baseline", advantages.baseline},       {"entropy", entropy},
             {"entropy_weight", entropy_weight},      {"gradient_norm", report.gradient_norm},

@@ -21,6 +21,7 @@ std::size_t problem_count(std::span<const policy::Rollout> rollouts) {
 policy::Rollout decisions_of(const policy::Rollout& rollout) {
   policy::Rollout decisions;
   decisions.update = rollout.update;
+  decisions.progress = rollout.progress;
   decisions.problem = rollout.problem;
   decisions.sample = rollout.sample;
   decisions.round = rollout.round;

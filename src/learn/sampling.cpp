@@ -58,6 +58,7 @@ class Samples {
     for (std::size_t round = 0; round < rounds(s); ++round) {
       policy::Rollout& rollout = at(s, round);
       rollout.update = request_.update;
+      rollout.progress = request_.progress;
       rollout.problem = problem(s);
       rollout.sample = sample;
       rollout.round = static_cast<std::uint32_t>(round);

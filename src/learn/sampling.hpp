@@ -17,6 +17,7 @@ namespace emplace::learn {
 struct SamplingRequest {
   std::uint64_t seed = 0;
   std::uint64_t update = 1;  // with the seed and the sample's position it keys the sample's stream
+  double progress = 1;       // share of the training's budget that was used before it; 1 after the training
   std::size_t samples = 1;   // of each problem
   // Positions of the problems that take part, ascending; empty: all.
   std::vector<std::uint32_t> problems = {};
@@ -31,9 +32,9 @@ struct SamplingRequest {
 // Number of samples of a request without `part`, with this number of problems in all.
 std::size_t sample_count(const SamplingRequest& request, std::size_t problems);
 
-// The update number that keys placements which a policy makes after its training. It is above that of every update, so
-// that exploration (noise on logits) has ended. It depends on the seed, because policies key their own draws (for
-// example of a grouping) by the update and the seed of their training only.
+// The update number that keys placements which a policy makes after its training. It is above that of every update. It
+// depends on the seed, because policies key their own draws (for example of a grouping) by the update and the seed of
+// their training only.
 std::uint64_t update_after_training(std::uint64_t seed);
 
 // Replaces `rollouts` (its memory is reused) by samples of each problem in turn, each with policy.rounds() rounds in

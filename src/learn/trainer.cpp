@@ -65,6 +65,10 @@ std::uint64_t Trainer::evaluations_per_update() const {
   return evaluations_of_update(policy_, learner_, problems_.size(), options_, updates_ + 1);
 }
 
+double Trainer::progress() const {
+  return options_.budget_used ? std::clamp(options_.budget_used(updates_, evaluations_), 0.0, 1.0) : 0;
+}
+
 // Counts an evaluation, and keeps its placement if it is the best of the problem so far.
 void Trainer::note(const policy::Rollout& rollout, std::size_t problem) {
   ++evaluations_;
@@ -76,6 +80,7 @@ void Trainer::note(const policy::Rollout& rollout, std::size_t problem) {
 void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy) {
   SamplingRequest request{.seed = options_.seed,
                           .update = updates_ + 1,
+                          .progress = progress(),
                           .samples = samples,
                           .problems = std::move(problems),
                           .greedy = greedy,
@@ -153,6 +158,7 @@ UpdateReport Trainer::step() {
   report.held_out_seconds.assign(options_.held_out.size(), std::nan(""));
   const std::uint64_t update = updates_ + 1;
   try {
+    policy_.advance(progress());
     if (is_due_before(options_.greedy_every, update)) {
       sample_rollouts({}, 1, true);
       report.greedy_seconds = feasible_seconds(rollouts_[policy_.rounds(0) - 1].outcome);

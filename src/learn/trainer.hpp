@@ -69,6 +69,8 @@ struct TrainerOptions {
   std::vector<HeldOut> held_out = {};
   // Held-out problems are placed after every `held_out_every`-th update.
   std::uint64_t held_out_every = 1;
+  // The share of the training's budget that so many updates and evaluations use, for schedules. Null: 0.
+  std::function<double(std::uint64_t updates, std::uint64_t evaluations)> budget_used = {};
   // The processes that draw and evaluate the training's samples; null: this process, with the evaluator.
   LearnerWorkers* learner_workers = nullptr;
 };
@@ -119,6 +121,7 @@ class Trainer {
   void load(const State& state);
 
  private:
+  [[nodiscard]] double progress() const;
   void note(const policy::Rollout& rollout, std::size_t problem);
   void place_likeliest(const HeldOut& each, std::uint32_t in_evaluator,
                        const std::function<void(const policy::Rollout&)>& evaluated);

@@ -27,7 +27,7 @@ TEST_P(HsdagOrder, IsHsdagThenGpuThenCpu) {
   const double cpu = step_of({"place", "cpu-only", problem_, "--json"}),
                gpu = step_of({"place", "device:gpu", problem_, "--json"}),
                hsdag = step_of({"train", "configs/recipes/hsdag-tuned.toml", "problem=" + problem_, "evaluations=6400",
-                                "ppo.entropy_updates=180", "compare=[]", "run=" + (folder_ / "run"), "--json"});
+                                "compare=[]", "run=" + (folder_ / "run"), "--json"});
   EXPECT_LT(hsdag, gpu);
   EXPECT_LT(gpu, cpu);
 }

@@ -49,7 +49,7 @@ std::vector<Training> trainings() {
   // far.
   const System go{"go", {"gdp.hidden=8", "gdp.heads=2", "gdp.feedforward=16", "gdp.device_head=features"}};
   list.push_back({"go", go.training(common)});
-  for (const char* more : {"gdp.coarse_units=2", "gdp.updates_per_level=4", "ppo.keep_best=true"})
+  for (const char* more : {"gdp.coarse_units=2", "gdp.coarse_share=0.8", "ppo.keep_best=true"})
     list.back().arguments.emplace_back(more);
   // One pass for all samples, the best so far among them.
   list.push_back(

@@ -14,7 +14,7 @@ NetworkTraining colocrl(const Problem& problem, GroupingKind kind, std::uint64_t
           "colocrl",
           "hidden = 16\ntype_width = 2\ndevice_width = 4",
           "samples_per_update = 16\nlearning_rate = 0.003\nbaseline_start = \"first\"\n"
-          "entropy_weight = 0.005\nentropy_weight_end = 0\nentropy_updates = 300",
+          "entropy_weight = 0.005\nentropy_weight_end = 0\nentropy_share = 0.75",
           seed,
           kind};
 }

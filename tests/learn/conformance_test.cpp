@@ -19,14 +19,15 @@ class EveryLearner : public ::testing::TestWithParam<std::tuple<std::size_t, con
  protected:
   [[nodiscard]] const LearnerEntry& entry() const { return learners()[std::get<0>(GetParam())]; }
   [[nodiscard]] std::string policy() const { return std::get<1>(GetParam()); }
-  [[nodiscard]] std::unique_ptr<Training> training(std::uint64_t seed = 1) const {
+  [[nodiscard]] std::unique_ptr<Training> training(std::uint64_t seed = 1, ConfigTable options = ConfigTable("test"),
+                                                   const BudgetUsed& budget_used = {}) const {
     std::vector<Problem> problems;
     problems.push_back(chain_5(2));
     problems.push_back(two_chains(1));
-    ConfigTable options("test");
     for (const OptionInfo& option : entry().options())
       if (option.name == "fit_steps") options.set(option.name, whole(5));
-    return std::make_unique<Training>(std::move(problems), entry().name, options, seed, Schedule::fifo, policy());
+    return std::make_unique<Training>(std::move(problems), entry().name, options, seed, Schedule::fifo, policy(),
+                                      budget_used);
   }
 };
 
@@ -134,24 +135,28 @@ TEST_P(EveryLearner, EchoesEveryOptionAndRefusesUnknownOnes) {
   EXPECT_THROW(entry().resolve(table({{"no_such_option", whole(1)}})), InputError);
 }
 
-TEST_P(EveryLearner, RefusesHalfOfASchedule) {
-  const std::pair<const char*, const char*> schedules[] = {{"learning_rate_end", "learning_rate_updates"},
-                                                           {"entropy_weight_end", "entropy_updates"}};
-  std::size_t refused = 0;
-  for (const auto& [end, length] : schedules) {
-    if (!entry().resolve(ConfigTable{}).contains(length)) continue;
-    for (const char* half : {end, length}) {
-      try {
-        entry().resolve(table({{half, whole(1)}}));
-        ADD_FAILURE() << half;
-      } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(end) + " and " + length + " are one schedule"));
-        ++refused;
+TEST_P(EveryLearner, EndsItsSchedulesAtTheirShareOfAnyBudget) {
+  const ConfigTable all = entry().resolve(ConfigTable{});
+  for (const std::string name : {"learning_rate", "entropy_weight"}) {
+    if (!all.contains(name + "_share")) continue;
+    for (const std::uint64_t updates : {10U, 40U}) {
+      ConfigTable options("test");
+      for (const auto& [key, value] : {std::pair{name, 0.08}, {name + "_end", 0.02}, {name + "_share", 0.5}})
+        options.set(key, number(value));
+      const auto t = training(1, options, budget_of(updates));
+      double first = 0, last = 0;
+      for (std::uint64_t update = 0; update < updates; ++update) {
+        const UpdateReport report = t->trainer->step();
+        const auto found = report.learner.find(name);
+        if (found == report.learner.end()) break;
+        if (update == 0) first = found->second;
+        if (2 * update == updates) last = found->second;
       }
+      if (first == 0) continue;
+      EXPECT_DOUBLE_EQ(first, 0.08) << name;
+      EXPECT_DOUBLE_EQ(last, 0.02) << name << " of " << updates;
     }
-    EXPECT_NO_THROW(entry().resolve(table({{end, whole(1)}, {length, whole(1)}})));
   }
-  EXPECT_GE(refused, 2U);  // every learner has an optimizer
 }
 
 TEST_P(EveryLearner, RefusesAStateOfAnotherShape) {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <bit>
+#include <cmath>
+
 #include "emplace/base/error.hpp"
 #include "tests/learn/training.hpp"
 
@@ -201,6 +204,7 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
     const policy::Rollout& now = loaded_both.elites()[i];
     const policy::Rollout& then = both.elites()[i];
     EXPECT_EQ(now.update, then.update);
+    EXPECT_EQ(now.progress, then.progress);
     EXPECT_EQ(now.sample, then.sample);
     EXPECT_EQ(now.round, then.round);
     EXPECT_EQ(now.actions, then.actions);
@@ -210,19 +214,21 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   EXPECT_EQ(loaded.samples(), 1u);
 
   EXPECT_THROW(EliteWindow(1).load(state, policy, 0), InputError) << "of a problem that does not exist";
-  // Sample 0 has rounds 0 to 2, sample 1 rounds 0 and 1; a key is update, problem, sample, round.
+  // Sample 0 has rounds 0 to 2, sample 1 rounds 0 and 1; a key is update, problem, sample, round, bits of the progress.
   const auto expect_refused = [&](std::size_t row, std::size_t column, std::uint64_t value) {
     auto keys = get<std::uint64_t>(state, "window_key");
-    keys[4 * row + column] = value;
+    keys[5 * row + column] = value;
     State hostile = state;
-    put(hostile, "window_key", keys, {5, 4});
+    put(hostile, "window_key", keys, {5, 5});
     EXPECT_THROW(EliteWindow(1).load(hostile, policy, 2), InputError) << row << ", " << column << ": " << value;
   };
-  expect_refused(0, 3, 7);  // begins with round 7
-  expect_refused(2, 3, 3);  // 0, 1, 3
-  expect_refused(1, 0, 5);  // of another update than its sample,
-  expect_refused(1, 1, 1);  // of another problem,
-  expect_refused(1, 2, 1);  // of another sample
+  expect_refused(0, 3, 7);                                  // begins with round 7
+  expect_refused(2, 3, 3);                                  // 0, 1, 3
+  expect_refused(1, 0, 5);                                  // of another update than its sample,
+  expect_refused(1, 1, 1);                                  // of another problem,
+  expect_refused(1, 2, 1);                                  // of another sample
+  expect_refused(1, 4, std::bit_cast<std::uint64_t>(0.5));  // of another progress
+  for (const double progress : {-0.5, 1.5, std::nan("")}) expect_refused(0, 4, std::bit_cast<std::uint64_t>(progress));
   expect_refused(0, 1, std::uint64_t{1} << 32);
   expect_refused(3, 2, std::uint64_t{1} << 32);
   State torn = state;

@@ -17,7 +17,7 @@ const std::string net =
     "hidden = 16\nheads = 2\nfeedforward = 32\ngraph_layers = 2\nplacer_layers = 1\ntype_width = 8\n";
 const std::string ppo =
     "samples_per_update = 16\nlearning_rate = 0.003\nentropy_weight = 0.05\nentropy_weight_end = 0\n"
-    "entropy_updates = 100\nchunk = 16\n";
+    "entropy_share = 0.5\nchunk = 16\n";
 
 // Gives the ops of the toys different types.
 Problem with_types(Problem problem) {
@@ -46,7 +46,7 @@ TEST(GdpLearning, SolvesTwoChainsForMostSeeds) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     NetworkTraining training(with_types(two_chains(1)), "gdp", net + "centered = true\n",
                              "samples_per_update = 32\nchunk = 32\nlearning_rate = 0.003\nentropy_weight = 0.1\n"
-                             "entropy_weight_end = 0\nentropy_updates = 150\n",
+                             "entropy_weight_end = 0\nentropy_share = 0.75\n",
                              seed, GroupingKind::op, "ppo");
     training.run(200, 1);
     EXPECT_LE(training.greedy_makespan(), 43 * ms) << seed;

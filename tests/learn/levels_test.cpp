@@ -27,13 +27,15 @@ Problem chain(std::size_t count) {
 }
 
 struct Levels {
-  explicit Levels(const ConfigTable& policy_options, std::uint64_t seed = 1) : problem(chain(48)) {
+  explicit Levels(const ConfigTable& policy_options, std::uint64_t seed = 1, const ConfigTable& learner_options = {})
+      : problem(chain(48)) {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
     policy = policy::make_policy("post", policy_options, list, seed);
-    learner = find_entry(learners(), "post", "learner").make(ConfigTable{}, {list});
+    learner = find_entry(learners(), "post", "learner").make(learner_options, {list});
     const Problem* const pointers[] = {&problem};
     evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
-    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, TrainerOptions{.seed = seed});
+    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list,
+                                        TrainerOptions{.seed = seed, .budget_used = test::budget_of(100)});
   }
   Ticks best_of(std::uint64_t updates) {
     while (trainer->updates() < updates) trainer->step();
@@ -47,7 +49,7 @@ struct Levels {
   std::unique_ptr<Trainer> trainer;
 };
 
-ConfigTable coarse() { return test::table({{"coarse_units", whole(3)}, {"refits_per_level", whole(2)}}); }
+ConfigTable coarse() { return test::table({{"coarse_units", whole(3)}, {"coarse_share", number(0.8)}}); }
 
 TEST(PostLevels, EveryLevelsBlocksAreUnionsOfTheNextOnes) {
   const Problem problem = chain(48);
@@ -61,27 +63,29 @@ TEST(PostLevels, EveryLevelsBlocksAreUnionsOfTheNextOnes) {
       EXPECT_EQ(coarser.unit_of_op[op], coarser.unit_of_op[coarse.members[block].front()]);
 }
 
-TEST(PostLevels, BlocksDoubleEveryFewRefitsUntilTheUnitsAreReached) {
-  // Levels 3, 6, 12, 24, 48; a refit every 10 updates, a level every 2 refits.
-  Levels levels(coarse());
-  for (const auto& [updates, heads] : {std::pair<std::uint64_t, std::size_t>{19, 3},
-                                       {20, 6},
-                                       {39, 6},
-                                       {40, 12},
-                                       {60, 24},
-                                       {79, 24},
-                                       {80, 48},
-                                       {120, 48}}) {
-    levels.best_of(updates);
-    EXPECT_EQ(test::greedy(*levels.policy, 0).actions.size(), heads) << "after " << updates << " updates";
+TEST(PostLevels, BlocksDoubleUntilTheUnitsAreReachedWithAllPartsOfTheMethodAndWithEach) {
+  // Levels 3, 6, 12, 24, 48, each a fifth of 100 updates.
+  for (const char* steps : {"both", "proximal", "cross-entropy"}) {
+    Levels levels(coarse(), 1, test::table({{"steps", test::text(steps)}}));
+    for (const auto& [updates, heads] : {std::pair<std::uint64_t, std::size_t>{20, 3},
+                                         {21, 6},
+                                         {40, 6},
+                                         {41, 12},
+                                         {61, 24},
+                                         {80, 24},
+                                         {81, 48},
+                                         {100, 48}}) {
+      levels.best_of(updates);
+      EXPECT_EQ(test::greedy(*levels.policy, 0).actions.size(), heads) << steps << " after " << updates << " updates";
+    }
   }
 }
 
 TEST(PostLevels, FindTheUncutChainThatIndependentUnitsMiss) {
   int solved_without = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    EXPECT_EQ(Levels(coarse(), seed).best_of(120), 48 * ms) << "seed " << seed;
-    solved_without += Levels(ConfigTable{}, seed).best_of(120) == 48 * ms;
+    EXPECT_EQ(Levels(coarse(), seed).best_of(100), 48 * ms) << "seed " << seed;
+    solved_without += Levels(ConfigTable{}, seed).best_of(100) == 48 * ms;
   }
   EXPECT_LT(solved_without, 5) << "the case is too easy to show anything";
 }
@@ -101,12 +105,12 @@ TEST(PostLevels, ParametersAloneCarryTheLevel) {
 }
 
 TEST(PostLevels, ElitesOfACoarserLevelCountAtAFinerOne) {
-  // Levels 3, 6, 12, ...; two refits lead to the second. Elites of the first put its blocks on devices 1, 0, 1.
+  // Levels 3, 6, 12, ... Elites of the first put its blocks on devices 1, 0, 1.
   Levels levels(coarse());
   policy::Rollout elite;
   elite.actions = {1, 0, 1};
   levels.policy->fit({&elite, 1});
-  levels.policy->fit({&elite, 1});
+  levels.policy->advance(0.2);
   ASSERT_EQ(test::greedy(*levels.policy, 0).actions.size(), 6U);
   const Placement before = test::greedy(*levels.policy, 0).placement;
   elite.actions = {0, 1, 0};
@@ -131,7 +135,7 @@ TEST(PostLevels, ParametersCarryForbiddenDevicesOfTheirLevel) {
   const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
   const auto first = policy::make_policy("post", coarse(), list, 1),
              second = policy::make_policy("post", coarse(), list, 1);
-  for (int refit = 0; refit < 9; ++refit) first->fit({});
+  first->advance(1);
   ASSERT_EQ(test::greedy(*first, 0).actions.size(), 48U);
   std::ranges::copy(first->parameters(), second->parameters().begin());
   second->parameters_changed();

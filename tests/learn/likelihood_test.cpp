@@ -32,7 +32,7 @@ TEST(Refit, ByGradientEndsAtTheElitesFrequencies) {
   TwoOps two;
   ChainPolicy policy(two.list);
   const std::vector<policy::Rollout> elites = {timed({0, 1}, 1), timed({0, 1}, 1), timed({0, 0}, 1), timed({1, 1}, 1)};
-  refit(policy, elites, two.chunks, two.ascent, 3000);
+  refit(policy, elites, two.chunks, two.ascent, 0, 3000);
   EXPECT_NEAR(two.probability(policy, {0, 1}), 0.5, 0.01);
   EXPECT_NEAR(two.probability(policy, {0, 0}), 0.25, 0.01);
   EXPECT_NEAR(two.probability(policy, {1, 1}), 0.25, 0.01);
@@ -43,7 +43,7 @@ TEST(Refit, ByGradientWithoutElitesChangesNothing) {
   ChainPolicy policy(two.list);
   policy.parameters()[0] = 0.3f;
   const std::vector<float> before(policy.parameters().begin(), policy.parameters().end());
-  refit(policy, {}, two.chunks, two.ascent, 10);
+  refit(policy, {}, two.chunks, two.ascent, 0, 10);
   EXPECT_EQ(before, std::vector<float>(policy.parameters().begin(), policy.parameters().end()));
   EXPECT_EQ(policy.forwards, 0u);
 }
@@ -51,7 +51,7 @@ TEST(Refit, ByGradientWithoutElitesChangesNothing) {
 TEST(Refit, TakesTheClosedFormWhereThereIsOne) {
   TwoOps two;
   const auto policy = policy::make_policy("post", table({{"eps", number(0.1)}}), two.list, 1);
-  refit(*policy, std::vector{timed({0, 1}, 1)}, two.chunks, two.ascent, 1);
+  refit(*policy, std::vector{timed({0, 1}, 1)}, two.chunks, two.ascent, 0, 1);
   EXPECT_NEAR(two.probability(*policy, {0, 1}), 0.95 * 0.95, 1e-6);
 }
 

@@ -22,10 +22,14 @@ struct NetworkTraining {
         learner(find_entry(learn::learners(), learner_name, "learner")
                     .make(ConfigTable::parse_toml(learner_options, "learner"), {list})),
         evaluator(evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
-        trainer(*policy, *learner, *evaluator, list, {.seed = seed}) {}
+        trainer(*policy, *learner, *evaluator, list,
+                {.seed = seed, .budget_used = [all = budget](std::uint64_t done, std::uint64_t) {
+                   return static_cast<double>(done) / *all;
+                 }}) {}
 
-  // Mean step time of the feasible samples of the last `last` of `updates` updates, ms.
+  // Mean step time of the feasible samples of the last `last` of `updates` updates, ms. Schedules are of all of them.
   double run(std::size_t updates, std::size_t last) {
+    *budget = static_cast<double>(trainer.updates() + updates);
     double sum = 0;
     feasible_share = 0;
     for (std::size_t update = 1; update <= updates; ++update) {
@@ -47,6 +51,7 @@ struct NetworkTraining {
   std::unique_ptr<policy::Policy> policy;
   std::unique_ptr<learn::Learner> learner;
   std::unique_ptr<evaluate::Evaluator> evaluator;
+  std::shared_ptr<double> budget = std::make_shared<double>(1);  // updates
   learn::Trainer trainer;
   double feasible_share = 0;  // of those last samples
 };

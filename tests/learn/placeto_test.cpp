@@ -49,7 +49,7 @@ TEST(PlacetoLearning, SolvesTheToysAndItsLikeliestEpisodeEndsThere) {
           problem, "placeto", "message_rounds = 2\nsize = \"small\"",
           "samples_per_update = 4\nreward = \"time\"\ntime_unit = 0\nreturns = \"step\"\nbaseline = \"window\"\n"
           "baseline_window = 10\nover_samples = \"sum\"\nlearning_rate = 0.01\nclip_norm = 1.25\n"
-          "entropy_weight = 0.1\nentropy_weight_end = 0\nentropy_updates = 100",
+          "entropy_weight = 0.1\nentropy_weight_end = 0\nentropy_share = 0.5",
           seed);
       training.run(200, 1);
       EXPECT_EQ(training.trainer.best()[0].outcome.makespan, optimum * ms) << seed;

@@ -82,11 +82,11 @@ TEST(PlacetoLearning, ServesOnGraphsThatItNeverSaw) {
             .make(ConfigTable::parse_toml(
                       "samples_per_update = 4\nreward = \"time\"\ntime_unit = 0\nreturns = \"step\"\n"
                       "baseline = \"window\"\nbaseline_window = 10\nover_samples = \"sum\"\nlearning_rate = 0.01\n"
-                      "clip_norm = 1.25\nentropy_weight = 0.1\nentropy_weight_end = 0\nentropy_updates = 100",
+                      "clip_norm = 1.25\nentropy_weight = 0.1\nentropy_weight_end = 0\nentropy_share = 0.67",
                       "learner"),
                   {seen.list});
     before.push_back(unseen.greedy(*policy, seed));
-    Trainer trainer(*policy, *learner, *seen.evaluator, seen.list, {.seed = seed});
+    Trainer trainer(*policy, *learner, *seen.evaluator, seen.list, {.seed = seed, .budget_used = test::budget_of(150)});
     for (int update = 0; update < 150; ++update) trainer.step();
     after.push_back(unseen.greedy(*policy, seed));
   }

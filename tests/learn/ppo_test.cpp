@@ -111,10 +111,11 @@ TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
   Ppo ppo(table({{"epochs", whole(1)},
                  {"entropy_weight", number(1)},
                  {"entropy_weight_end", number(0)},
-                 {"entropy_updates", whole(2)}}));
+                 {"entropy_share", number(0.5)}}));
   for (policy::Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
   std::vector<std::vector<float>> after;
-  for (const double weight : {1.0, 0.5, 0.0}) {
+  for (const auto& [progress, weight] : {std::pair{0.0, 1.0}, {0.25, 0.5}, {0.5, 0.0}}) {
+    for (policy::Rollout& rollout : ppo.drawn.rollouts) rollout.progress = progress;
     const auto metrics = ppo.update();
     EXPECT_EQ(metrics.at("entropy_weight"), weight);
     EXPECT_EQ(metrics.at("steps"), weight > 0 ? 1 : 0);
@@ -142,9 +143,9 @@ TEST(Ppo, AdaptsTheEntropysWeightToTheTargetEntropy) {
                            .make(table({{"learning_rate", number(0.05)},
                                         {"entropy_weight", number(0.01)},
                                         {"entropy_target", number(0.5)},
-                                        {"entropy_updates", whole(900)}}),
+                                        {"entropy_share", number(0.9)}}),
                                  {list});
-  Trainer trainer(*policy, *learner, *evaluator, list, {.seed = 1});
+  Trainer trainer(*policy, *learner, *evaluator, list, {.seed = 1, .budget_used = budget_of(1000)});
   for (int update = 0; update < 930; ++update) {
     const UpdateReport report = trainer.step();
     entropies.push_back(report.learner.at("entropy"));
@@ -163,19 +164,16 @@ TEST(Ppo, AdaptsTheEntropysWeightToTheTargetEntropy) {
   EXPECT_LT(mean(910), 0.05 * first);
 }
 
-TEST(Ppo, NeedsAScheduleForAnEntropyTarget) {
+TEST(Ppo, NeedsAWeightWithoutAnEndForAnEntropyTarget) {
   const auto refused = [](const ConfigTable& options) {
     return find_entry(learners(), "ppo", "learner").resolve(options);
   };
   EXPECT_THROW(refused(table({{"entropy_target", number(0.5)}})), InputError);
-  EXPECT_THROW(refused(table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}})), InputError);
-  EXPECT_THROW(refused(table({{"entropy_target", number(0.5)},
-                              {"entropy_weight", number(1)},
-                              {"entropy_weight_end", number(0)},
-                              {"entropy_updates", whole(2)}})),
-               InputError);
-  EXPECT_NO_THROW(
-      refused(table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}, {"entropy_updates", whole(2)}})));
+  EXPECT_THROW(
+      refused(
+          table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}, {"entropy_weight_end", number(0)}})),
+      InputError);
+  EXPECT_NO_THROW(refused(table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}})));
 }
 
 TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
@@ -246,7 +244,7 @@ TEST(Ppo, KeepsTheFastestOfEachProblem) {
     const State state = ppo.learner->save();
     const auto& keys = get<std::uint64_t>(state, "window_key");
     const auto& times = get<std::int64_t>(state, "window_time");
-    for (std::size_t i = 0; i < times.size(); ++i) kept[keys[4 * i + 1]] = times[i] / ms;
+    for (std::size_t i = 0; i < times.size(); ++i) kept[keys[5 * i + 1]] = times[i] / ms;
     EXPECT_EQ(kept.size(), times.size()) << "one a problem";
     return std::pair(used, kept);
   };

@@ -213,11 +213,13 @@ TEST(Reinforce, GivesEntropyTheWeightOfItsSchedule) {
   ByHand hand(table({{"t_fail", number(5e-3)},
                      {"entropy_weight", number(1)},
                      {"entropy_weight_end", number(0)},
-                     {"entropy_updates", whole(2)}}));
+                     {"entropy_share", number(0.5)}}));
   const std::vector<float> start(hand.policy->parameters().begin(), hand.policy->parameters().end());
   std::vector<std::vector<double>> moves;
-  for (const double weight : {1.0, 0.5, 0.0, 0.0}) {
-    moves.push_back(hand.move({timed({0, 1}, 5), timed({1, 1}, 5)}));
+  for (const auto& [progress, weight] : {std::pair{0.0, 1.0}, {0.25, 0.5}, {0.5, 0.0}, {0.75, 0.0}}) {
+    std::vector batch = {timed({0, 1}, 5), timed({1, 1}, 5)};
+    for (policy::Rollout& rollout : batch) rollout.progress = progress;
+    moves.push_back(hand.move(batch));
     EXPECT_EQ(hand.metrics.at("entropy_weight"), weight);
     std::ranges::copy(start, hand.policy->parameters().begin());
   }
@@ -228,13 +230,13 @@ TEST(Reinforce, GivesEntropyTheWeightOfItsSchedule) {
 }
 
 TEST(EntropySchedule, IsLinear) {
-  // Placeto: 1 to 0 over half of the episodes, here 4.
-  const EntropyOptions options{.entropy_weight = 1, .entropy_weight_end = 0, .entropy_updates = 4};
-  EXPECT_EQ(options.weight(1), 1);
-  EXPECT_EQ(options.weight(3), 0.5);
-  EXPECT_EQ(options.weight(5), 0);
-  EXPECT_EQ(options.weight(500), 0);
-  EXPECT_EQ((EntropyOptions{.entropy_weight = 0.3}.weight(500)), 0.3);
+  // Placeto: 1 to 0 over half of the episodes.
+  const EntropyOptions options{.entropy_weight = 1, .entropy_weight_end = 0, .entropy_share = 0.5};
+  EXPECT_EQ(options.weight(0), 1);
+  EXPECT_EQ(options.weight(0.25), 0.5);
+  EXPECT_EQ(options.weight(0.5), 0);
+  EXPECT_EQ(options.weight(1), 0);
+  EXPECT_EQ((EntropyOptions{.entropy_weight = 0.3}.weight(0.9)), 0.3);
 }
 
 TEST(Reinforce, RefusesControllersThatDoNotDivideItsSamples) {

@@ -24,10 +24,17 @@ inline ConfigValue number(double value) { return {value, "test"}; }
 inline ConfigValue text(const char* value) { return {std::string(value), "test"}; }
 inline ConfigValue flag(bool value) { return {value, "test"}; }
 
+// TrainerOptions::budget_used of a training of so many updates.
+using BudgetUsed = std::function<double(std::uint64_t, std::uint64_t)>;
+inline BudgetUsed budget_of(std::uint64_t updates) {
+  return [=](std::uint64_t done, std::uint64_t) { return static_cast<double>(done) / static_cast<double>(updates); };
+}
+
 // A policy (Post's unless named) on the given problems (units: single ops) with any learner.
 struct Training {
   Training(std::vector<Problem> list, const std::string& learner_name, const ConfigTable& options = {},
-           std::uint64_t seed = 1, Schedule schedule = Schedule::fifo, const std::string& policy_name = "post") {
+           std::uint64_t seed = 1, Schedule schedule = Schedule::fifo, const std::string& policy_name = "post",
+           const BudgetUsed& budget_used = {}) {
     for (Problem& problem : list) problems.push_back(std::move(problem));
     std::vector<const Problem*> pointers;
     for (const Problem& problem : problems) {
@@ -37,8 +44,9 @@ struct Training {
     policy = make_small_policy(policy_name, policy_problems, seed);
     learner = find_entry(learn::learners(), learner_name, "learner").make(options, {policy_problems, seed});
     evaluator = evaluate::make_local_evaluator(pointers, schedule);
-    trainer = std::make_unique<learn::Trainer>(*policy, *learner, *evaluator, policy_problems,
-                                               learn::TrainerOptions{.seed = seed, .schedule = schedule});
+    trainer = std::make_unique<learn::Trainer>(
+        *policy, *learner, *evaluator, policy_problems,
+        learn::TrainerOptions{.seed = seed, .schedule = schedule, .budget_used = budget_used});
   }
   Training(Problem problem, const std::string& learner_name, const ConfigTable& options = {}, std::uint64_t seed = 1,
            const std::string& policy_name = "post")

@@ -77,22 +77,22 @@ TEST(Clipping, ScalesAGradientToTheLargestNorm) {
 
 TEST(LearningRate, FollowsItsSchedule) {
   auto o = options("sgd");
-  EXPECT_EQ(learning_rate_at(o, 1000), 0.1);
+  EXPECT_EQ(learning_rate_at(o, 0.9, 1000), 0.1);
   o.learning_rate_end = 0.02;
-  o.learning_rate_updates = 4;
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0), 0.1);
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 1), 0.08);
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 4), 0.02);
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 400), 0.02);
+  o.learning_rate_share = 0.8;
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0, 7), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0.2, 0), 0.08);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0.8, 0), 0.02);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 1, 0), 0.02);
   // Both at once: 0.08 of the linear one, halved once after 1 step of the exponential one.
   o.learning_rate_decay = 0.5;
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 1), 0.04);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0.2, 1), 0.04);
   o = options("sgd");
   o.learning_rate_decay = 0.5;
   o.learning_rate_decay_every = 3;
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 2), 0.1);
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 3), 0.05);
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 8), 0.025);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0, 2), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0, 3), 0.05);
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0, 8), 0.025);
 }
 
 TEST(Optimizer, LeavesParametersThatAreNotFiniteAlone) {

@@ -83,11 +83,12 @@ struct Apart {
   int neighbours = 0, any = 0;
 };
 
-Apart apart(const Policy& policy, std::uint64_t update, std::uint32_t sample = 0) {
+Apart apart(const Policy& policy, std::uint64_t update, std::uint32_t sample = 0, double progress = 1) {
   Apart count;
   for (std::uint32_t index = 0; index < 200; ++index) {
     Rollout rollout;
     rollout.update = update;
+    rollout.progress = progress;
     rollout.sample = sample;
     Stream stream{{.seed = 1, .purpose = Purpose::test, .update = update, .index = 200 * sample + index}};
     const SampleSlot draw{&stream, {&rollout, 1}};
@@ -102,17 +103,17 @@ Apart apart(const Policy& policy, std::uint64_t update, std::uint32_t sample = 0
 
 TEST(Gdp, DrawsUnitsOfABlockTogetherAtFirstAndAloneInTheEnd) {
   const Problem p = two_chains(1);  // ops of one type, so the first probabilities are nearly the same for all
-  const std::string options = std::string(small) + "\ncoarse_units = 2\nupdates_per_level = 10";
+  const std::string options = std::string(small) + "\ncoarse_units = 2\ncoarse_share = 0.2";
   for (const PolicyUse use : {PolicyUse::begin_training, PolicyUse::go_on_training}) {
     const auto policy = policy_of(p, options, 1, use);
-    const auto splits = [&](std::uint64_t update) { return apart(*policy, update).neighbours; };
+    const auto splits = [&](double progress) { return apart(*policy, 1, 0, progress).neighbours; };
     // 1200 pairs of neighbours; the second level draws the halves of a chain separately, which affects one of its three
     // pairs.
-    EXPECT_LT(splits(1), 30);
-    EXPECT_LT(splits(10), 30);
-    EXPECT_NEAR(splits(11), 200, 50);
-    EXPECT_NEAR(splits(21), 600, 80);
-    EXPECT_NEAR(splits(std::uint64_t{1} << 55), 600, 80);
+    EXPECT_LT(splits(0), 30);
+    EXPECT_LT(splits(0.09), 30);
+    EXPECT_NEAR(splits(0.1), 200, 50);
+    EXPECT_NEAR(splits(0.2), 600, 80);
+    EXPECT_NEAR(splits(1), 600, 80);
   }
 }
 

@@ -35,6 +35,7 @@ struct Made {
   policy::Rollout draw(std::uint64_t update, std::uint32_t sample, std::uint32_t key) {
     policy::Rollout rollout;
     rollout.update = update;
+    rollout.progress = progress;
     rollout.sample = sample;
     Stream random = stream(key);
     const policy::SampleSlot one{&random, {&rollout, 1}};
@@ -52,6 +53,7 @@ struct Made {
   Problem problem;
   std::vector<policy::PolicyProblem> list;
   std::unique_ptr<policy::Policy> policy;
+  double progress = 0;  // of draws: the share of the budget that is used
 };
 
 // Each op has an edge to the seventh after it.

@@ -33,8 +33,7 @@ class HierarchicalNoise : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(HierarchicalNoise, GivesTheLogProbabilitiesOfTheNoisyLogits) {
-  const std::string options =
-      small + "groups = 2\nnoise_size = 2\nnoise_updates = 10\nnoise = \"" + GetParam() + "\"\n";
+  const std::string options = small + "groups = 2\nnoise_size = 2\nnoise_share = 0.4\nnoise = \"" + GetParam() + "\"\n";
   Made made(chain_5(2), options);
   Made silent(chain_5(2), quiet + "groups = 2\n");
   made.perturb(2);
@@ -44,7 +43,8 @@ TEST_P(HierarchicalNoise, GivesTheLogProbabilitiesOfTheNoisyLogits) {
     EXPECT_NEAR(drawn.first, p, 5 * std::sqrt(p / 20000) + 1e-4);
     EXPECT_GT(std::abs(made.log_probability(drawn.second) - silent.log_probability(drawn.second)), 1e-3);
   }
-  // There is no noise after its updates.
+  // There is no noise after its share of the budget.
+  made.progress = 0.4;
   const Rollout late = made.draw(11, 6, 0);
   EXPECT_TRUE(late.observation.empty());
   EXPECT_DOUBLE_EQ(made.log_probability(late), silent.log_probability(late));
@@ -77,6 +77,7 @@ TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample)
   std::vector<SampleSlot> slots;
   for (std::uint32_t s = 0; s < 4; ++s) {
     rollouts[s].update = 3;
+    rollouts[s].progress = 0;
     rollouts[s].sample = s;
     streams.push_back(made.stream(s));
   }

@@ -52,6 +52,7 @@ double taken(Policy& policy, std::size_t samples) {
     for (std::uint32_t s = 0; s < samples; ++s) {
       Rollout& now = drawn[s][round];
       now.update = 1;
+      now.progress = 0;
       now.sample = s;
       now.round = round;
       slots.push_back({&streams[s], std::span(drawn[s]).first(round + 1)});

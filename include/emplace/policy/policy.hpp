@@ -24,6 +24,7 @@ namespace emplace::policy {
 // each round. Lists of rollouts are ordered by sample, and within a sample by round.
 struct Rollout {
   std::uint64_t update = 0;           // counted from 1; with `sample` it keys the policy's own random streams
+  double progress = 1;                // share of the training's budget that was used before the update; 1 after it
   std::uint32_t problem = 0;          // position in the training's list of problems
   std::uint32_t sample = 0;           // position in the update's batch
   std::uint32_t round = 0;            // 0: the first of the sample
@@ -34,8 +35,9 @@ struct Rollout {
   std::vector<Ticks> starts;  // N: start times of the ops, for policies that read them; empty if not timed
 };
 
-// A sample that is being drawn. sample() fills the last of `rounds`, whose update, problem, sample and round are
-// already set; the earlier rounds are complete, outcomes included. All rounds of a sample draw from the same stream.
+// A sample that is being drawn. sample() fills the last of `rounds`, whose update, progress, problem, sample and round
+// are already set; the earlier rounds are complete, outcomes included. All rounds of a sample draw from the same
+// stream.
 struct SampleSlot {
   Stream* stream = nullptr;
   std::span<Rollout> rounds;
@@ -77,6 +79,10 @@ class Policy {
   // not known.
   [[nodiscard]] virtual MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const;
 
+  // Called before each update, with the share of the training's budget that is used (0 to 1): schedules of the policy
+  // that change its parameters go on. Samples and their gradients read Rollout::progress.
+  virtual void advance(double /*progress*/) {}
+
   // Draws one round of each sample with the present parameters; all slots have the same round number. It takes a whole
   // batch, so that what the samples share (an encoding, a table of probabilities, a grouping) is computed once.
   virtual void sample(std::span<const SampleSlot> slots) const = 0;
@@ -90,7 +96,7 @@ class Policy {
   virtual void check(std::span<const Rollout> rounds) const = 0;
 
   // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten and its memory
-  // reused. Only update, problem, sample, round, actions and observation of the rollouts are read.
+  // reused. Only update, progress, problem, sample, round, actions and observation of the rollouts are read.
   virtual void forward(std::span<const Rollout> rollouts, LogProbabilities& log) = 0;
   // Adds d/dparameters of sum_{s,h} coefficient[s,h] * log p[s,h] + entropy_weight * sum_s entropy[s] to gradient().
   // The coefficients have the layout of LogProbabilities::value; rollouts and parameters must be those of the last

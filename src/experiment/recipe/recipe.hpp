@@ -41,6 +41,7 @@ struct RecipeOptions {
   std::int64_t updates = 0;  // 0: no such budget
   std::int64_t evaluations = 0;
   double seconds = 0;
+  double budget_share = 1;
   std::int64_t patience = 0;  // 0: no limit
   bool stop_at_bound = false;
   std::string run;

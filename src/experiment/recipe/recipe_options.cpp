@@ -67,6 +67,14 @@ void describe_goal_and_budgets(RecipeOptions& o, OptionVisitor& visit) {
   visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated.", .affects = Affects::budget});
   visit("seconds", o.seconds,
         {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training.", .affects = Affects::budget});
+  visit(
+      "budget_share", o.budget_share,
+      {.min = 0,
+       .max = 1,
+       .above_min = true,
+       .help = "The share of the whole training that the budgets are: schedules in shares of the budget go on where a "
+               "longer training continues. Sweeps set it for trials that are stopped early.",
+       .affects = Affects::budget});
   visit("patience", o.patience,
         {.min = 1,
          .unit = "updates",

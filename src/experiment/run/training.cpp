@@ -260,6 +260,9 @@ learn::TrainerOptions Training::trainer_options() const {
                                 .problems_per_update = static_cast<std::size_t>(o.problems_per_update),
                                 .hold_problems = static_cast<std::uint64_t>(o.hold_problems),
                                 .held_out_every = static_cast<std::uint64_t>(o.held_out_every)};
+  options.budget_used = [this](std::uint64_t updates, std::uint64_t evaluations) {
+    return recipe_.options.budget_share * budget_used(updates, evaluations);
+  };
   for (std::size_t p = 0; p < held_out_problems_.size(); ++p)
     options.held_out.push_back({&held_out_problems_[p], held_out_policies_[p].get()});
   return options;
@@ -337,15 +340,7 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
            (limit.evaluations > 0 && trainer.evaluations() + trainer.evaluations_per_update() > limit.evaluations) ||
            (limit.seconds > 0 && seconds_ >= limit.seconds) || ends_early(trainer);
   };
-  const auto fraction = [&] {
-    double share = 0;
-    if (limit.updates > 0)
-      share = std::max(share, static_cast<double>(trainer.updates()) / static_cast<double>(limit.updates));
-    if (limit.evaluations > 0)
-      share = std::max(share, static_cast<double>(trainer.evaluations()) / static_cast<double>(limit.evaluations));
-    if (limit.seconds > 0) share = std::max(share, seconds_ / limit.seconds);
-    return share;
-  };
+  const auto fraction = [&] { return budget_used(trainer.updates(), trainer.evaluations()); };
   Progress progress(session.show_progress, fraction());
   Clock::duration longest{};
   const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };

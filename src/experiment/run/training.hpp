@@ -93,6 +93,8 @@ class Training {
     double seconds;
   };
   [[nodiscard]] Limits limits() const;
+  // The largest of the budgets' shares that so many updates and evaluations, and the time of all updates so far, use.
+  [[nodiscard]] double budget_used(std::uint64_t updates, std::uint64_t evaluations) const;
   // Throws EnvironmentError if an update needs more memory than this machine has available.
   void check_memory();
   [[nodiscard]] learn::TrainerOptions trainer_options() const;

@@ -14,6 +14,15 @@ Training::Limits Training::limits() const {
   return limits;
 }
 
+double Training::budget_used(std::uint64_t updates, std::uint64_t evaluations) const {
+  const Limits limit = limits();
+  const auto share_of = [](std::uint64_t used, std::uint64_t all) {
+    return all == 0 ? 0.0 : static_cast<double>(used) / static_cast<double>(all);
+  };
+  const double of_time = limit.seconds > 0 ? seconds_ / limit.seconds : 0;
+  return std::max({share_of(updates, limit.updates), share_of(evaluations, limit.evaluations), of_time});
+}
+
 std::string Training::budget() const {
   const Limits limit = limits();
   std::vector<std::string> budgets;

@@ -180,6 +180,7 @@ ConfigTable Sweep::recipe(const Assignment& assignment, std::int64_t with_seed, 
     else
       table.set(key, {std::max<std::int64_t>(1, std::llround(budget)), table.place_of(key)});
   }
+  if (share < 1) table.set("budget_share", {share, "sweep"});
   table.set("seed", {with_seed, "sweep"});
   table.set("run", {run, "sweep"});
   return table;

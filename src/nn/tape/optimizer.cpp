@@ -15,16 +15,18 @@ void describe(OptimizerOptions& o, OptionVisitor& visit) {
   visit("learning_rate", o.learning_rate,
         {.min = 0, .max = 1e3, .above_min = true, .help = "Learning rate, at the start of a schedule."});
   visit("learning_rate_end", o.learning_rate_end,
-        {.min = 0, .max = 1e3, .help = "Learning rate after learning_rate_updates steps, reached linearly."});
-  visit("learning_rate_updates", o.learning_rate_updates,
+        {.min = 0, .max = 1e3, .help = "Learning rate from learning_rate_share of the budget on, reached linearly."});
+  visit("learning_rate_share", o.learning_rate_share,
         {.min = 0,
-         .help = "Steps until the learning rate is learning_rate_end: one per update with REINFORCE, one per minibatch "
-                 "with PPO, fit_steps per refit with cross-entropy."});
+         .max = 1,
+         .above_min = true,
+         .help = "Share of the training's budget after which the learning rate is learning_rate_end."});
   visit("learning_rate_decay", o.learning_rate_decay,
         {.min = 0,
          .max = 1,
          .above_min = true,
-         .help = "Factor of the learning rate every learning_rate_decay_every steps."});
+         .help = "Factor of the learning rate every learning_rate_decay_every steps of the optimizer (one per update "
+                 "with REINFORCE, one per minibatch with PPO, fit_steps per refit with cross-entropy)."});
   visit("learning_rate_decay_every", o.learning_rate_decay_every,
         {.min = 1,
          .help = "Steps between two decays of the learning rate.",
@@ -59,14 +61,10 @@ void describe(OptimizerOptions& o, OptionVisitor& visit) {
         {.min = 0, .help = "Gradients with a larger norm over all parameters are scaled down to it; 0: none."});
 }
 
-double learning_rate_at(const OptimizerOptions& o, std::int64_t step) {
+double learning_rate_at(const OptimizerOptions& o, double progress, std::int64_t step) {
   double rate = o.learning_rate;
-  if (o.learning_rate_end >= 0) {
-    const double part = step >= o.learning_rate_updates
-                            ? 1.0
-                            : static_cast<double>(step) / static_cast<double>(o.learning_rate_updates);
-    rate += part * (o.learning_rate_end - o.learning_rate);
-  }
+  if (o.learning_rate_end >= 0)
+    rate += std::min(1.0, progress / o.learning_rate_share) * (o.learning_rate_end - o.learning_rate);
   if (o.learning_rate_decay < 1)
     rate *= std::pow(o.learning_rate_decay, static_cast<double>(step / o.learning_rate_decay_every));
   return rate;
@@ -125,13 +123,13 @@ void Optimizer::apply(std::span<float> p, std::span<const float> g, float factor
   }
 }
 
-StepReport Optimizer::step(std::span<float> parameters, std::span<const float> gradient) {
+StepReport Optimizer::step(std::span<float> parameters, std::span<const float> gradient, double progress) {
   const std::size_t n = parameters.size();
   EMPLACE_CHECK(gradient.size() == n, "{} parameters, {} gradients", n, gradient.size());
   EMPLACE_CHECK(step_ == 0 || first_.size() == n, "{} parameters after {}", n, first_.size());
 
   const StepReport report{std::sqrt(kernels<float>().squares(parameters.data(), gradient.data(), n)),
-                          learning_rate_at(options_, step_)};
+                          learning_rate_at(options_, progress, step_)};
   if (!std::isfinite(report.gradient_norm)) throw NotFinite("the norm of the gradient is {}", report.gradient_norm);
   const bool clipped = options_.clip_norm > 0 && report.gradient_norm > options_.clip_norm;
   const auto factor = static_cast<float>(clipped ? options_.clip_norm / report.gradient_norm : 1.0);

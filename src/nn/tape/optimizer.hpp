@@ -11,14 +11,15 @@
 
 namespace emplace::nn {
 
-// The options of every learner that trains a policy. With s = 0, 1, ... the number of the step:
-//   linear, where learning_rate_end >= 0: from learning_rate to learning_rate_end over learning_rate_updates steps
+// The options of every learner that trains a policy. With p the share of the training's budget that is used, and s = 0,
+// 1, ... the number of the step:
+//   linear, where learning_rate_end >= 0: from learning_rate at p = 0 to learning_rate_end at p = learning_rate_share
 //   exponential, where learning_rate_decay < 1: times learning_rate_decay^floor(s / learning_rate_decay_every)
 struct OptimizerOptions {
   std::string optimizer = "adam";
   double learning_rate = 1e-3;
   double learning_rate_end = -1;
-  std::int64_t learning_rate_updates = 0;
+  double learning_rate_share = 1;
   double learning_rate_decay = 1;
   std::int64_t learning_rate_decay_every = 1;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0, rho = 0.9;
@@ -26,8 +27,8 @@ struct OptimizerOptions {
 };
 void describe(OptimizerOptions& options, OptionVisitor& visit);
 
-// The learning rate of step `step`, counted from 0.
-double learning_rate_at(const OptimizerOptions& options, std::int64_t step);
+// The learning rate of step `step`, counted from 0, when the share `progress` of the training's budget is used.
+double learning_rate_at(const OptimizerOptions& options, double progress, std::int64_t step);
 
 struct StepReport {
   double gradient_norm = 0;  // before clipping
@@ -47,7 +48,7 @@ class Optimizer {
   // The first call fixes the number of parameters. A parameter that is not finite (a masked logit of -infinity) does
   // not change, and its gradient is ignored. NotFinite for a gradient that is not finite, before anything is changed,
   // and for a step after which parameters or moments are not finite.
-  StepReport step(std::span<float> parameters, std::span<const float> gradient);
+  StepReport step(std::span<float> parameters, std::span<const float> gradient, double progress = 0);
 
   [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v, zeros for sgd)
   // InputError for a state that save() cannot have written after steps with this number of parameters.

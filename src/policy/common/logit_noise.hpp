@@ -14,11 +14,9 @@ namespace emplace::policy {
 struct LogitNoise {
   enum class Kind : std::uint8_t { none, uniform, rms } kind = Kind::none;
   double size = 0;
-  std::uint64_t updates = 0;  // noise is on in updates 1 .. `updates`, and off after training
+  double share = 0;  // noise is on until this share of the training's budget is used
 
-  [[nodiscard]] bool is_on(std::uint64_t update) const {
-    return kind != Kind::none && size > 0 && update >= 1 && update <= updates;
-  }
+  [[nodiscard]] bool is_on(double progress) const { return kind != Kind::none && size > 0 && progress < share; }
   // The factor of a row's noise besides `size`: 1, or (rms) the root mean square of the row's logits. It is stored with
   // the sample, because the logits have changed when the noise is reproduced.
   [[nodiscard]] bool has_scale() const { return kind == Kind::rms; }

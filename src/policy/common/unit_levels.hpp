@@ -17,4 +17,11 @@ inline std::vector<Grouping> halved_levels(const PolicyProblem& problem, std::si
   });
 }
 
+// The level, 0 to `levels` - 1, of an update before which the share `progress` of the training's budget was used: the
+// last one from `share` on; those before have equal parts of it.
+inline std::size_t level_at(double progress, double share, std::size_t levels) {
+  const std::size_t last = levels - 1;
+  return progress >= share ? last : static_cast<std::size_t>(progress / share * static_cast<double>(last));
+}
+
 }  // namespace emplace::policy

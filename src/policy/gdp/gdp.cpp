@@ -50,7 +50,7 @@ class GdpPolicy final : public NetworkPolicy {
  public:
   GdpPolicy(GdpOptions options, const PolicySetup& setup)
       : rounds_(static_cast<std::size_t>(options.rounds)),
-        updates_per_level_(static_cast<std::uint64_t>(options.updates_per_level)),
+        coarse_share_(options.coarse_share),
         places_(setup.use == PolicyUse::place) {
     settle_kinds(options, setup);
     network_ = std::make_unique<GdpNetwork>(gdp_sizes(options, setup));
@@ -220,10 +220,10 @@ class GdpPolicy final : public NetworkPolicy {
     std::ranges::copy(rows.subspan(device * into.size(), into.size()), into.begin());
   }
 
-  // In a training the levels get finer with the number of updates; a policy that only places uses each level in turn.
-  [[nodiscard]] std::uint64_t level_of(const Rollout& rollout, std::uint64_t levels) const {
+  // In a training the levels get finer; a policy that only places uses each level in turn.
+  [[nodiscard]] std::size_t level_of(const Rollout& rollout, std::size_t levels) const {
     if (places_) return (rollout.update + rollout.sample) % levels;
-    return std::min((std::max<std::uint64_t>(rollout.update, 1) - 1) / updates_per_level_, levels - 1);
+    return level_at(rollout.progress, coarse_share_, levels);
   }
 
   void decide(const SampleSlot& slot, std::size_t round, const Prepared& problem) const {
@@ -284,7 +284,7 @@ class GdpPolicy final : public NetworkPolicy {
   }
 
   std::size_t rounds_;
-  std::uint64_t updates_per_level_;
+  double coarse_share_;
   bool places_;
   std::unique_ptr<GdpNetwork> network_;
   std::vector<Prepared> problems_;

@@ -54,8 +54,12 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
        .help =
            "Training begins with units merged into this many blocks, each drawn with one random number, and doubles "
            "the number level by level; `place --policy` uses all levels in turn. 0: every unit is drawn separately."});
-  visit("updates_per_level", o.updates_per_level,
-        {.min = 1, .help = "Updates between two levels (coarse_units).", .only_with = {{"coarse_units", {"0"}, true}}});
+  visit("coarse_share", o.coarse_share,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the training's budget after which every unit is drawn separately (coarse_units); the levels "
+                 "before have equal parts of it.",
+         .only_with = {{"coarse_units", {"0"}, true}}});
 }
 
 namespace {

@@ -30,7 +30,7 @@ struct GdpOptions {
   std::string device_head = "fixed";
   double head_gain = 0.01;
   int coarse_units = 0;
-  int updates_per_level = 200;
+  double coarse_share = 0.8;
 };
 
 void describe(GdpOptions& o, OptionVisitor& visit);

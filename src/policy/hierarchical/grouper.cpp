@@ -61,7 +61,7 @@ void Grouper::draw(const UnitTable& units, std::span<const float> parameters, st
     for (std::size_t i = 0; i < draws.size(); ++i)
       for (std::size_t r = 0; r < values.rows; ++r) {
         std::ranges::copy(values.row(r), row.begin());
-        if (!draws[i].greedy && noise_.is_on(draws[i].update)) {
+        if (!draws[i].greedy && noise_.is_on(draws[i].progress)) {
           const float scale = noise_.scale_of(row);
           if (noise_.has_scale()) draws[i].scales.push_back(scale);
           noise_.draw(noises[i], scale, noise);
@@ -85,7 +85,7 @@ std::vector<Grouper::Fold> Grouper::folds_of(std::span<const Rollout> rollouts,
   std::vector<Fold> folds;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::size_t> known;
   for (const std::size_t s : members) {
-    const bool is_noisy = noise_.is_on(rollouts[s].update);
+    const bool is_noisy = noise_.is_on(rollouts[s].progress);
     const std::pair key(is_noisy ? rollouts[s].update : 0, is_noisy ? index_of(rollouts[s]) : 0);
     const auto [at, fresh] = known.try_emplace(key, folds.size());
     if (fresh) folds.push_back({is_noisy, noise_stream(key.first, key.second), {}});

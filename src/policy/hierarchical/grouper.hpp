@@ -16,6 +16,7 @@ namespace emplace::policy {
 struct GroupingDraw {
   std::uint64_t update = 0;
   std::uint32_t index = 0;
+  double progress = 1;  // Rollout::progress
   bool greedy = false;
   std::vector<std::uint8_t> groups;  // U, drawn
   std::vector<float> scales;         // U: scales of the noise; empty if it has none

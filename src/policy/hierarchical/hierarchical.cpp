@@ -82,7 +82,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
     check_count(rollout.actions.size(), units + groups, "groups and devices");
     check_below(std::span(rollout.actions).first(units), groups, "group");
     check_below(std::span(rollout.actions).last(groups), network_.sizes.devices, "device");
-    const bool has_scales = noise_.has_scale() && noise_.is_on(rollout.update);
+    const bool has_scales = noise_.has_scale() && noise_.is_on(rollout.progress);
     check_count(rollout.observation.size(), has_scales ? (network_.sizes.has_grouper ? units : 0) + groups : 0,
                 "scales of noise");
     check_finite(rollout.observation);
@@ -175,7 +175,12 @@ class HierarchicalPolicy final : public NetworkPolicy {
       const UnitTable& table = problems_.at(problem).table;
       std::vector<GroupingDraw> drawn;
       for (const auto& [key, rollouts] : groupings)
-        drawn.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), {}, {}});
+        drawn.push_back({.update = std::get<0>(key),
+                         .index = std::get<1>(key),
+                         .progress = rollouts.front()->progress,
+                         .greedy = std::get<2>(key),
+                         .groups = {},
+                         .scales = {}});
       if (network_.sizes.has_grouper)
         grouper_.draw(table, parameters_, drawn);
       else

@@ -73,10 +73,10 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
        .help = "Noise on all logits: uniform within noise_size, normal with noise_size times their root mean square."});
   visit("noise_size", o.noise_size,
         {.min = 0, .max = largest, .help = "Size of the noise.", .only_with = {{"noise", {"none"}, true}}});
-  visit("noise_updates", o.noise_updates,
+  visit("noise_share", o.noise_share,
         {.min = 0,
-         .unit = "updates",
-         .help = "Updates with noise, from the first on.",
+         .max = 1,
+         .help = "Share of the training's budget, from the beginning, with noise.",
          .only_with = {{"noise", {"none"}, true}}});
 }
 
@@ -87,7 +87,7 @@ GroupingMode mode_of(const HierarchicalOptions& options) {
 }
 
 LogitNoise noise_of(const HierarchicalOptions& options) {
-  return {noise_kind_of(options.noise), options.noise_size, static_cast<std::uint64_t>(options.noise_updates)};
+  return {noise_kind_of(options.noise), options.noise_size, options.noise_share};
 }
 
 HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicySetup& setup) {

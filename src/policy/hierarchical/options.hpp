@@ -33,7 +33,7 @@ struct HierarchicalOptions {
   double temperature = 10;
   std::string noise = "uniform";
   double noise_size = 0.1;
-  std::int64_t noise_updates = 500;
+  double noise_share = 0.5;
 };
 void describe(HierarchicalOptions& options, OptionVisitor& visit);
 

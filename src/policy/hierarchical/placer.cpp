@@ -33,7 +33,7 @@ void Placer::draw(const GroupView& groups, std::span<const float> parameters, st
       const SampleSlot& each = slots[members[b]];
       Rollout& rollout = each.rounds.back();
       const std::span<float> row = logits.row(b);
-      if (!each.greedy && noise_.is_on(rollout.update)) {
+      if (!each.greedy && noise_.is_on(rollout.progress)) {
         const float scale = noise_.scale_of(row);
         if (noise_.has_scale()) rollout.observation.push_back(scale);
         noise_.draw(noises[b], scale, noise);
@@ -53,7 +53,7 @@ const nn::Categorical<float>& Placer::run(const GroupView& groups, std::span<con
   const std::size_t steps = network_.sizes.groups, devices = network_.sizes.devices, batch = members.size();
   tape_.begin(parameters, gradient);
   forced_ = forced_steps(tape_, rollouts, members, groups.allowed, devices);
-  const bool is_noisy = std::ranges::any_of(members, [&](std::size_t s) { return noise_.is_on(rollouts[s].update); });
+  const bool is_noisy = std::ranges::any_of(members, [&](std::size_t s) { return noise_.is_on(rollouts[s].progress); });
   const DecoderMemory encoding = encode_groups<float>(tape_, network_, matrix_of(groups));
   nn::Var logits = decode_groups<float>(tape_, network_, encoding, forced_.previous, batch);
   require_finite(tape_.value(logits).all());
@@ -62,7 +62,7 @@ const nn::Categorical<float>& Placer::run(const GroupView& groups, std::span<con
     std::ranges::fill(noise.all(), 0.0F);
     for (std::size_t b = 0; b < batch; ++b) {
       const Rollout& rollout = rollouts[members[b]];
-      if (!noise_.is_on(rollout.update)) continue;
+      if (!noise_.is_on(rollout.progress)) continue;
       Stream stream = noise_stream(rollout);
       EMPLACE_CHECK(!noise_.has_scale() || rollout.observation.size() >= steps);
       for (std::size_t t = 0; t < steps; ++t)

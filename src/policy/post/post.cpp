@@ -27,7 +27,7 @@ constexpr float forbidden = -std::numeric_limits<float>::infinity();
 struct PostOptions {
   double eps = 0;
   int coarse_units = 0;
-  int refits_per_level = 8;
+  double coarse_share = 0.8;
 };
 
 void describe(PostOptions& o, OptionVisitor& visit) {
@@ -41,8 +41,12 @@ void describe(PostOptions& o, OptionVisitor& visit) {
       {.min = 0,
        .help =
            "Begin with this many blocks of neighbouring units and double them level by level; 0: all units at once."});
-  visit("refits_per_level", o.refits_per_level,
-        {.min = 1, .help = "Refits before the blocks are split again.", .only_with = {{"coarse_units", {"0"}, true}}});
+  visit("coarse_share", o.coarse_share,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the training's budget after which every unit has its own distribution; the levels before "
+                 "have equal parts of it.",
+         .only_with = {{"coarse_units", {"0"}, true}}});
 }
 
 // Chosen so that about one unit of each sample is moved at random (the paper gives no value).
@@ -86,7 +90,7 @@ struct PostPart {
 class PostPolicy final : public Policy {
  public:
   PostPolicy(const PostOptions& options, const PolicySetup& setup)
-      : has_levels_(options.coarse_units > 0), refits_per_level_(static_cast<std::size_t>(options.refits_per_level)) {
+      : has_levels_(options.coarse_units > 0), coarse_share_(options.coarse_share) {
     std::size_t cells = 0;
     for (const PolicyProblem& problem : setup.problems) {
       const std::size_t devices = problem.problem->device_count();
@@ -101,6 +105,20 @@ class PostPolicy final : public Policy {
     for (const PostPart& part : parts_)
       for (std::size_t cell = 0; cell < part.cells(); ++cell)
         if (!part.grouping().allowed[cell]) parameters_[part.begin + cell] = forbidden;
+  }
+
+  // Units of the next level begin with the distribution of the block that they were in.
+  void advance(double progress) override {
+    if (!has_levels_) return;
+    parameters_.back() = static_cast<float>(progress);
+    for (PostPart& part : parts_) {
+      if (level_of(part) == part.level) continue;
+      const Grouping& before = part.grouping();
+      part.now.set(logits(part));
+      const std::vector<double> of_blocks = probabilities(part);
+      part.set_level(level_of(part));
+      mix(part, before, of_blocks);
+    }
   }
 
   void sample(std::span<const SampleSlot> slots) const override {
@@ -221,29 +239,21 @@ class PostPolicy final : public Policy {
               elite.actions[drawn->unit_of_op[part.grouping().members[unit].front()]]] += 1;
       ++elites_of[elite.problem];
     }
-    if (has_levels_) parameters_.back() += 1;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       PostPart& part = parts_[p];
       part.now.set(logits(part));
-      std::vector<double> fitted(part.cells());
-      for (std::size_t unit = 0; unit < part.units(); ++unit)
-        for (std::size_t d = 0; d < part.devices(); ++d) {
-          const std::size_t cell = unit * part.devices() + d;
-          fitted[cell] = elites_of[p] > 0 ? count[part.begin + cell] / elites_of[p] : part.now.probability(d)[unit];
-        }
-      const Grouping& before = part.grouping();
-      part.set_level(level_of(part));
-      mix(part, before, fitted);
-      if (&part.grouping() != &before) part.reference.set(logits(part));  // the old one has the old level's units
+      std::vector<double> fitted = probabilities(part);
+      if (elites_of[p] > 0)
+        for (std::size_t cell = 0; cell < part.cells(); ++cell) fitted[cell] = count[part.begin + cell] / elites_of[p];
+      mix(part, part.grouping(), fitted);
     }
   }
 
   std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
   void parameters_changed() override {
-    const float refits = parameters_.back();
-    if (has_levels_ && !(refits >= 0 && refits < 0x1p24f && refits == std::floor(refits)))
-      throw InputError("checkpoint", "policy/refits must be a count, found {}", refits);
+    if (has_levels_ && !(parameters_.back() >= 0 && parameters_.back() <= 1))
+      throw InputError("checkpoint", "policy/progress must be from 0 to 1, found {}", parameters_.back());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       PostPart& part = parts_[p];
       part.set_level(level_of(part));
@@ -264,7 +274,7 @@ class PostPolicy final : public Policy {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       slices.push_back({parts_.size() == 1 ? "logits" : fmt::format("logits.{}", p),
                         {parts_[p].levels.back().count(), parts_[p].devices()}});
-    if (has_levels_) slices.push_back({"refits", {1}});
+    if (has_levels_) slices.push_back({"progress", {1}});
     return slices;
   }
 
@@ -283,8 +293,15 @@ class PostPolicy final : public Policy {
     return std::span<float>(gradient_).subspan(part.begin, part.cells());
   }
   [[nodiscard]] std::size_t level_of(const PostPart& part) const {
-    if (!has_levels_) return 0;
-    return std::min(static_cast<std::size_t>(parameters_.back()) / refits_per_level_, part.levels.size() - 1);
+    return has_levels_ ? level_at(parameters_.back(), coarse_share_, part.levels.size()) : 0;
+  }
+
+  // Those of the last forward(), units x devices.
+  [[nodiscard]] static std::vector<double> probabilities(const PostPart& part) {
+    std::vector<double> rows(part.cells());
+    for (std::size_t unit = 0; unit < part.units(); ++unit)
+      for (std::size_t d = 0; d < part.devices(); ++d) rows[unit * part.devices() + d] = part.now.probability(d)[unit];
+    return rows;
   }
 
   // Sets the logits of the part's units. A unit gets the probabilities `fitted` (units of `before` x devices) of the
@@ -304,10 +321,10 @@ class PostPolicy final : public Policy {
   }
 
   bool has_levels_;
-  std::size_t refits_per_level_;
+  double coarse_share_;
   std::vector<PostPart> parts_;
   std::size_t cells_ = 0;          // of all parts at their finest levels
-  std::vector<float> parameters_;  // logits, and with levels the number of refits so far
+  std::vector<float> parameters_;  // logits, and with levels the share of the budget that is used
   std::vector<float> gradient_;
   std::vector<double> weight_;  // D x U in each part
 };
@@ -323,14 +340,11 @@ PolicyEntry post_policy() {
   make_from_options<PostPolicy, PostOptions>(entry);
   entry.unfit = [](const ConfigTable& options, const std::string& learner,
                    const ConfigTable& learner_options) -> std::string {
-    const int blocks = read_options<PostOptions>(options).coarse_units;
-    const bool refits =
-        learner == "cross-entropy" || (learner == "post" && learner_options.text("steps", "both") != "proximal");
-    if (blocks == 0 || refits) return "";
-    return fmt::format(
-        "coarse_units is {}, but only refits split the blocks and learner {} makes none here, so that all ops would "
-        "stay in {} blocks: wanted coarse_units = 0, or a learner with refits (post, cross-entropy)",
-        blocks, quote(learner), blocks);
+    if (read_options<PostOptions>(options).coarse_units == 0 || learner != "ppo" ||
+        !learner_options.flag("keep_best", false))
+      return "";
+    return "with coarse_units the number of decisions grows, but keep_best learns from samples of earlier updates: "
+           "wanted coarse_units = 0, or keep_best = false";
   };
   return entry;
 }

@@ -36,8 +36,8 @@ TEST(IdleOptions, AreNamedWithTheOptionThatMakesThemIdle) {
   EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nform = 'clip'\nbeta = 2.0"),
               ElementsAre("ppo.beta has no effect: ppo.form is 'clip', it needs 'kl'"));
   EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nform = 'kl'\nbeta = 2.0"), IsEmpty());
-  EXPECT_THAT(sentences("[post]\nrefits_per_level = 3"),
-              ElementsAre("post.refits_per_level has no effect: post.coarse_units is '0'"));
+  EXPECT_THAT(sentences("[post]\ncoarse_share = 0.5"),
+              ElementsAre("post.coarse_share has no effect: post.coarse_units is '0'"));
 }
 
 TEST(IdleOptions, WithTheirDefaultsAreNotNamed) {

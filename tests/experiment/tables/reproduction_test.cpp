@@ -97,7 +97,7 @@ TEST_F(SmallReproduction, KeepsTheOtherEndsOfARecipeBesideTheBudgetOfACell) {
   EXPECT_THAT(config, HasSubstr("patience = 40\n"));
   EXPECT_THAT(config, HasSubstr("stop_at_bound = true\n"));
   EXPECT_THAT(config, HasSubstr("evaluations = 50\n")) << "the cell's budget";
-  EXPECT_THAT(config, HasSubstr("updates = 0\n")) << "which replaces that of the recipe";
+  EXPECT_THAT(config, ::testing::Not(HasSubstr("\nupdates = "))) << "it replaces that of the recipe";
 }
 
 TEST_F(SmallReproduction, LeavesPlacementsThatSimulateToTheSameTick) {
