@@ -205,6 +205,27 @@ TEST(GdpNetwork, ForgetsTheSegmentBeforeWithoutMemoryAndSeesAllInASegmentOfAll) 
   EXPECT_NE(whole.first, remembers.first);
 }
 
+// Node 4 has no neighbours: only attention takes its features to other nodes.
+TEST(GdpNetwork, PlacesEachNodeByItsOwnEmbeddingWithoutAttention) {
+  for (const Superposition gates : {Superposition::none, Superposition::per_node}) {
+    for (const bool attention : {true, false}) {
+      GdpSizes sizes = small_sizes();
+      sizes.superposition = gates;
+      sizes.attention = attention;
+      const GdpNetwork network(sizes);
+      const std::vector<double> parameters = some_parameters(network);
+      const auto first_logits = [&](double feature) {
+        Graph graph = five_nodes(sizes);
+        graph.features[4 * sizes.features] = feature;
+        nn::Tape<double> tape;
+        const nn::Matrix<const double> logits = logits_of(tape, network, graph, parameters);
+        return std::vector<double>(logits.row(0).begin(), logits.row(0).end());
+      };
+      EXPECT_EQ(first_logits(1) == first_logits(-1), !attention);
+    }
+  }
+}
+
 TEST(GdpNetwork, IsNotGatedWhereTheConditionerIsZero) {
   GdpSizes gated = small_sizes(), plain = small_sizes();
   plain.superposition = Superposition::none;

@@ -46,7 +46,7 @@ GdpNetwork::GdpNetwork(const GdpSizes& of) : sizes(of) {
   }
   const bool by_graph = of.superposition == Superposition::graph;
   if (of.superposition == Superposition::per_node)
-    conditioner = add_placer_layer("conditioner", 0.1, true, false);  // so that gates start near 1
+    conditioner = add_placer_layer("conditioner", 0.1, of.attention, false);  // so that gates start near 1
   if (by_graph) gate = add_linear("gate", h, h);
   for (std::size_t l = 0; l < of.placer_layers; ++l)
     placer.push_back(add_placer_layer("placer/" + std::to_string(l), 1, of.attention, by_graph));
@@ -163,7 +163,8 @@ double bytes_per_node(const GdpSizes& sizes) {
   const auto layers = static_cast<double>(sizes.placer_layers);
   double floats = h * (others + gradients + of_graph_layer * static_cast<double>(sizes.graph_layers)) + 2 * wide +
                   layers * (h * ((sizes.attention ? of_attention : 0) + of_feedforward + of_gates) + wide);
-  if (sizes.superposition == Superposition::per_node) floats += h * (of_attention + of_feedforward + 2) + wide;
+  if (sizes.superposition == Superposition::per_node)
+    floats += h * ((sizes.attention ? of_attention : 0) + of_feedforward + 2) + wide;
   floats += 2 * static_cast<double>(sizes.type_width + sizes.features + sizes.decision);
   constexpr double of_device = 40;  // logits, probabilities, coefficients
   return sizeof(float) * floats + of_device * static_cast<double>(sizes.devices);
