@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
+#include "problem/model_blocks.hpp"
 #include "problem/only_consumers.hpp"
 #include "problem/unit_merger.hpp"
 
@@ -35,6 +37,17 @@ void merge_groups(const Problem& problem, UnitMerger& units) {
     if (problem.group[op].is_none()) continue;
     std::uint32_t& root = first[problem.group[op].index()];
     root = root == OpId::none_value ? op : units.merge(root, op);
+  }
+}
+
+// Ops that no device of their block can run stay alone.
+void merge_blocks(const Problem& problem, const std::vector<std::string>& blocks, UnitMerger& units) {
+  std::unordered_map<std::string, std::uint32_t> first;
+  for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
+    if (blocks[op].empty()) continue;
+    const auto [at, is_new] = first.emplace(blocks[op], op);
+    const std::uint32_t block = units.find(at->second), own = units.find(op);
+    if (!is_new && block != own && units.compatible(block, own)) units.merge(block, own);
   }
 }
 
@@ -146,8 +159,8 @@ std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem,
 }  // namespace
 
 const std::vector<std::string>& grouping_names() {
-  static const std::vector<std::string> names = {"op",      "colocation",    "chain",         "random",
-                                                 "colocrl", "colocrl-group", "single-parent", "even"};
+  static const std::vector<std::string> names = {
+      "op", "colocation", "chain", "random", "colocrl", "colocrl-group", "colocrl-blocks", "single-parent", "even"};
   return names;
 }
 
@@ -224,11 +237,12 @@ Grouping random_grouping(const Problem& problem, std::size_t groups, Stream rand
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place,
                        std::uint64_t seed, double max_share) {
   const Merging merging = kind == GroupingKind::even ? Merging::most_bytes_for_work : Merging::most_bytes;
-  const bool colocrl = kind == GroupingKind::colocrl || kind == GroupingKind::colocrl_group;
+  const bool colocrl =
+      kind == GroupingKind::colocrl || kind == GroupingKind::colocrl_group || kind == GroupingKind::colocrl_blocks;
   if (max_share < 1 && !colocrl)
     throw InputError(place,
-                     "a largest share of the work is only for the groupings 'colocrl' and 'colocrl-group', not "
-                     "for '{}'",
+                     "a largest share of the work is only for the groupings 'colocrl', 'colocrl-group' and "
+                     "'colocrl-blocks', not for '{}'",
                      name_of(kind));
   at_most = std::min(at_most, problem.op_count());
   if (kind == GroupingKind::random) {
@@ -238,13 +252,18 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
 
   UnitMerger units(problem);
   if (kind != GroupingKind::op) merge_groups(problem, units);
+  OnlyConsumers rule{.repeat = kind == GroupingKind::colocrl_group, .max_share = max_share};
+  if (kind == GroupingKind::colocrl_blocks) {
+    rule.block = model_blocks(problem);
+    merge_blocks(problem, rule.block, units);
+  }
   if (kind == GroupingKind::chain) merge_chains(problem, units);
   if (kind == GroupingKind::single_parent) merge_into_single_parents(problem, units);
   UnitMerger::Join join;
   std::optional<AcyclicMerger> acyclic;
   if (colocrl) {
     acyclic.emplace(problem, units);
-    merge_only_consumers(problem, *acyclic, units, kind == GroupingKind::colocrl_group, max_share);
+    merge_only_consumers(problem, *acyclic, units, rule);
     join = [&](std::uint32_t a, std::uint32_t b) { return acyclic->join(a, b); };
   }
   if (at_most > 0 && units.count() > at_most) {

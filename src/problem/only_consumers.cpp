@@ -21,14 +21,17 @@ std::uint32_t only_consumer(const Problem& problem, std::uint32_t op) {
 
 }  // namespace
 
-void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units, bool repeat,
-                          double max_share) {
+void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units,
+                          const OnlyConsumers& options) {
   // With a share of 1 nothing must be refused because of a rounding error.
-  const double most_work = max_share >= 1 ? std::numeric_limits<double>::infinity() : max_share * graph.total_work();
-  if (!repeat) {
-    for (const std::uint32_t op : problem.topological)
+  const double most_work =
+      options.max_share >= 1 ? std::numeric_limits<double>::infinity() : options.max_share * graph.total_work();
+  if (!options.repeat) {
+    for (const std::uint32_t op : problem.topological) {
+      if (!options.block.empty() && !options.block[op].empty()) continue;
       if (const std::uint32_t consumer = only_consumer(problem, op); consumer != OpId::none_value)
         graph.join(op, consumer, most_work);
+    }
     return;
   }
   // Consumers come first: without co-location groups one pass is then enough, because a join only changes the number of

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
@@ -15,8 +16,13 @@ namespace emplace {
 // one distinct consuming unit, until there is none left. Ops are visited from producers to consumers; with `repeat`
 // from consumers to producers (the order matters where a limit refuses joins). A join is left out if `graph` refuses
 // it, and if the joined unit would have more than `max_share` of the total work. `units` must be the units of `graph`.
-void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units, bool repeat,
-                          double max_share);
+struct OnlyConsumers {
+  bool repeat = false;
+  double max_share = 1;
+  std::vector<std::string> block = {};  // N, or none: an op with a block does not join its consumer (not with `repeat`)
+};
+void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units,
+                          const OnlyConsumers& options);
 
 // N: the number of each op's unit, in topological order of the graph of units; of units that are ready, the one with
 // the smallest op id comes first. Where units depend on each other in cycles, the unit of the first op in topological

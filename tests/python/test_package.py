@@ -63,6 +63,21 @@ def test_types_are_as_the_stubs_say(tmp_path):
     assert (Path(emplace.__file__).parent / "py.typed").is_file()
 
 
+def test_a_module_of_an_old_pybind11_refuses_numpy_2():
+    """It would read arrays with strides of 0."""
+    if emplace._core.reads_numpy_2:
+        pytest.skip("this module reads arrays of NumPy 2")
+    code = f"""
+import importlib.util, sys, types
+sys.modules["numpy"] = types.ModuleType("numpy")
+sys.modules["numpy"].__version__ = "2.4.6"
+spec = importlib.util.spec_from_file_location("_core", {str(emplace._core.__file__)!r})
+importlib.util.module_from_spec(spec)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ImportError: NumPy 2.4.6 needs pybind11 2.12 or newer" in done.stderr
+
+
 def test_importing_needs_neither_gymnasium_nor_mpirun():
     program = "import sys; sys.modules['gymnasium'] = None; import emplace; print(emplace.__version__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -36,8 +36,20 @@ namespace emplace {
 // colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op is joined with that op
 // (ColocRL, docs/papers/colocrl.md, section 2.1; control edges count). colocrl-group repeats the rule on the units
 // until no unit has exactly one distinct consuming unit. A join that would create a cycle between units is left out.
-// The paper's rule 3 (by names) is not implemented.
-enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group, single_parent, even };
+// colocrl-blocks: as colocrl, but before its second rule the ops of each time step and of each convolution block of the
+// model are joined by their names, gradients and updates with the ops that they are of (the paper's rule 3); the ops of
+// a block do not join their consumers.
+enum class GroupingKind : std::uint8_t {
+  op,
+  colocation,
+  chain,
+  random,
+  colocrl,
+  colocrl_group,
+  colocrl_blocks,
+  single_parent,
+  even
+};
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
@@ -72,9 +84,9 @@ struct Grouping {
 // unit exchanges most bytes with every other and in the end takes in all of them. `even` therefore chooses the
 // neighbour with most bytes divided by its work, as partitioners rate edges (`expansion*` of Holtgrewe, Sanders,
 // Schulz: Engineering a scalable high quality graph partitioner, 2010). Merged units may depend on each other in
-// cycles; those of colocrl never do, unless a co-location group causes a cycle. The work of an op is its time averaged
-// over the devices that can run it. The run time is near-linear: only the unit of least work is looked at, and each
-// merge doubles that least work.
+// cycles; those of colocrl never do, unless a co-location group or a block causes a cycle. The work of an op is its
+// time averaged over the devices that can run it. The run time is near-linear: only the unit of least work is looked
+// at, and each merge doubles that least work.
 //
 // Every unit has at least one device that can run all of it: chains and sets with a single parent are cut where there
 // would be none, starting from the producers. InputError if `at_most` exceeds the number of ops, or if that few units

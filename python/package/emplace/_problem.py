@@ -199,7 +199,8 @@ class Problem(ProblemOfArrays):
     def units(self, grouping: str = "colocation", groups: int = 0, seed: int = 0) -> Units:
         """Groups ops into units, as a recipe's keys `grouping` and `groups` do.
 
-        grouping: "op", "colocation", "chain", "random", "colocrl", "colocrl-group", "single-parent" or "even".
+        grouping: "op", "colocation", "chain", "random", "colocrl", "colocrl-group", "colocrl-blocks",
+            "single-parent" or "even".
         groups: units are merged until at most this many remain; 0: they are not merged.
         seed: the seed of "random".
         """

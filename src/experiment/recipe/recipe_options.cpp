@@ -51,7 +51,8 @@ void describe_methods(RecipeOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .max = 1,
          .above_min = true,
-         .help = "The groupings colocrl and colocrl-group join no units to one with more than this share of the total "
+         .help = "The groupings colocrl, colocrl-group and colocrl-blocks join no units to one with more than this "
+                 "share of the total "
                  "work."});
 }
 

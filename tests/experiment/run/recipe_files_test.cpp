@@ -53,7 +53,7 @@ void expect_values(const std::string& name, const std::vector<DocumentedValue>& 
 TEST(RecipeFiles, ColocrlHasTheValuesOfItsPage) {
   expect_values("colocrl", {{"policy", "colocrl", "network kind"},
                             {"learner", "reinforce", "2.4"},
-                            {"grouping", "colocrl", "coloc_recursion: op"},
+                            {"grouping", "colocrl-blocks", "coloc_recursion: op; rule 3"},
                             {"groups", "none", "2.1: no bound on M"},
                             {"group_share", "1", "max_group_share: off"},
                             {"colocrl.hidden", "256", "H"},
