@@ -40,6 +40,19 @@ py::list list_entries(const std::string& kind) {
   EMPLACE_CHECK(false, "no list of {}", kind);
 }
 
+// pybind11 before 2.12 reads descriptions of arrays as NumPy 1 lays them out; with NumPy 2 all strides would be 0.
+constexpr bool reads_numpy_2 = PYBIND11_VERSION_HEX >= 0x020C0000;
+
+void refuse_newer_numpy() {
+  if (reads_numpy_2) return;
+  const auto numpy = py::module_::import("numpy").attr("__version__").cast<std::string>();
+  if (numpy.starts_with("0.") || numpy.starts_with("1.")) return;
+  throw py::import_error(
+      fmt::format("NumPy {} needs pybind11 2.12 or newer, but this module was built with pybind11 "
+                  "{}.{}: use NumPy below 2, or build the module with `pip install .`",
+                  numpy, PYBIND11_VERSION_MAJOR, PYBIND11_VERSION_MINOR));
+}
+
 }  // namespace
 
 void add_errors(py::module_& module) {
@@ -51,21 +64,11 @@ void add_errors(py::module_& module) {
 
 void add_lists(py::module_& module) { module.def("list_entries", list_entries, py::arg("kind")); }
 
-// pybind11 before 2.12 reads descriptions of arrays as NumPy 1 lays them out; with NumPy 2 all strides would be 0.
-void refuse_newer_numpy(py::module_& module) {
-  module.attr("reads_numpy_2") = PYBIND11_VERSION_HEX >= 0x020C0000;
-  if (PYBIND11_VERSION_HEX >= 0x020C0000) return;
-  const auto numpy = py::module_::import("numpy").attr("__version__").cast<std::string>();
-  if (numpy.starts_with("0.") || numpy.starts_with("1.")) return;
-  throw py::import_error(fmt::format("NumPy {} needs pybind11 2.12 or newer, but this module was built with pybind11 "
-                                     "{}.{}: use NumPy below 2, or build the module with `pip install .`",
-                                     numpy, PYBIND11_VERSION_MAJOR, PYBIND11_VERSION_MINOR));
-}
-
 PYBIND11_MODULE(_core, module) {
-  refuse_newer_numpy(module);
+  refuse_newer_numpy();
   log::configure(log::Level::warning, false);
   module.def("version", version);
+  module.def("reads_numpy_2", [] { return reads_numpy_2; });
   add_errors(module);
   add_lists(module);
   add_problem(module);

@@ -112,9 +112,10 @@ TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheN
 // The same command again and again, as a supervisor or a batch system runs it.
 TEST_P(SameBitsOfEverySystem, TheSameCommandWithContinueBeginsARunAndGoesOnWithIt) {
   const std::string alone = folder_ / "alone", run = folder_ / "run";
-  ASSERT_EQ(emplace_run(of(GetParam(), alone, {"updates=5"})).exit_code, 0);
-  for (const char* updates : {"updates=2", "updates=5", "updates=5"}) {
-    const auto done = emplace_run(of(GetParam(), run, {"--continue", updates}));
+  ASSERT_EQ(emplace_run(of(GetParam(), alone, {"updates=6"})).exit_code, 0);
+  // Schedules are those of all 6 updates from the beginning.
+  for (const auto& [updates, share] : {std::pair{"updates=3", "0.5"}, {"updates=6", "1"}, {"updates=6", "1"}}) {
+    const auto done = emplace_run(of(GetParam(), run, {"--continue", updates, std::string("budget_share=") + share}));
     ASSERT_EQ(done.exit_code, 0) << done.err;
   }
   EXPECT_EQ(without_clocks(run), without_clocks(alone));
@@ -253,11 +254,11 @@ TEST_F(SameBits, ResumingAFinishedRunEndsAtOnceAndALargerBudgetGoesOn) {
   const std::string once = folder_ / "once";
   ASSERT_EQ(emplace_run(train(once)).exit_code, 0);
   const std::string half = folder_ / "half";
-  ASSERT_EQ(emplace_run(train(half, {"evaluations=300"})).exit_code, 0);
+  ASSERT_EQ(emplace_run(train(half, {"evaluations=300", "budget_share=0.5"})).exit_code, 0);
   ASSERT_EQ(emplace_run({"train", "--resume", half}).exit_code, 0);
   EXPECT_EQ(experiment::load_newest_checkpoint(half).attributes.at("update"), "15")
       << "300 evaluations of 20 an update";
-  ASSERT_EQ(emplace_run({"train", "--resume", half, "evaluations=600"}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"train", "--resume", half, "evaluations=600", "budget_share=1"}).exit_code, 0);
   EXPECT_EQ(without_clocks(half), without_clocks(once));
   const auto refused = emplace_run({"train", "--resume", half, "seed=4"});
   EXPECT_EQ(refused.exit_code, 2);
@@ -266,12 +267,12 @@ TEST_F(SameBits, ResumingAFinishedRunEndsAtOnceAndALargerBudgetGoesOn) {
 TEST_F(SameBits, ABudgetThatARunIsResumedWithIsItsOwnFromThenOn) {
   const std::string once = folder_ / "once", run = folder_ / "run";
   ASSERT_EQ(emplace_run(train(once)).exit_code, 0);
-  ASSERT_EQ(emplace_run(train(run, {"evaluations=300"})).exit_code, 0);
+  ASSERT_EQ(emplace_run(train(run, {"evaluations=300", "budget_share=0.5"})).exit_code, 0);
   // Fails before it is done, because there is a folder with the name of a file that it has to write.
   const std::string best = run + "/best.placement.json";
   std::filesystem::remove(best);
   std::filesystem::create_directories(best + "/in the way");
-  EXPECT_EQ(emplace_run({"train", "--resume", run, "evaluations=600"}).exit_code, 1);
+  EXPECT_EQ(emplace_run({"train", "--resume", run, "evaluations=600", "budget_share=1"}).exit_code, 1);
   std::filesystem::remove_all(best);
   ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);
   EXPECT_EQ(without_clocks(run), without_clocks(once));

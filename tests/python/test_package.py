@@ -65,7 +65,7 @@ def test_types_are_as_the_stubs_say(tmp_path):
 
 def test_a_module_of_an_old_pybind11_refuses_numpy_2():
     """It would read arrays with strides of 0."""
-    if emplace._core.reads_numpy_2:
+    if emplace._core.reads_numpy_2():
         pytest.skip("this module reads arrays of NumPy 2")
     code = f"""
 import importlib.util, sys, types
