@@ -27,7 +27,7 @@ class BadCheckpoint : public ::testing::Test {
 
   std::vector<std::string> training(const std::string& policy, const std::string& name,
                                     const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = {"train",          "configs/recipes/" + policy + ".toml",
+    std::vector<std::string> arguments = {"train",          "configs/recipes/" + policy + "-published.toml",
                                           "compare=[]",     "problem=" + problem_,
                                           "evaluations=40", "run=" + (folder_ / name)};
     arguments.insert(arguments.end(), more.begin(), more.end());

@@ -102,11 +102,12 @@ TEST_F(BadInput, OptionsOfModelsWhereTheProblemIsMadeAlready) {
   for (const auto& [name, kind] :
        std::map<std::string, std::string>{{problem, "a problem"}, {placement, "a placement"}, {"k40x2", "a machine"}})
     expect_refused({"inspect", name, "--batch", "3"}, {"--batch", name, kind});
-  expect_refused({"train", "configs/recipes/post.toml", "problem=" + problem, "run=" + (folder_ / "run"), "batch=3"},
-                 {"p.json", "batch"});
   expect_refused(
-      {"train", "configs/recipes/post.toml", "problem=" + problem, "run=" + (folder_ / "run"), "roofline.fuse=true"},
-      {"p.json", "[roofline]"});
+      {"train", "configs/recipes/post-published.toml", "problem=" + problem, "run=" + (folder_ / "run"), "batch=3"},
+      {"p.json", "batch"});
+  expect_refused({"train", "configs/recipes/post-published.toml", "problem=" + problem, "run=" + (folder_ / "run"),
+                  "roofline.fuse=true"},
+                 {"p.json", "[roofline]"});
   const std::string workload = file("w.json", R"([{"name": "one", "weights": [1, 2], "preds": [[], [0]]}])");
   expect_refused({"place", "single", workload + "#one?processors=2", "--batch", "3"}, {"--batch", "w.json"});
 }
@@ -241,8 +242,10 @@ TEST_F(BadInput, UnknownKeysNameTheNearestRightOne) {
                  {"'elite_fractoin'", "'elite_fraction'"});
   expect_refused({"train", recipe("problem = \"" + problem + "\"\npolicy = \"pots\"")},
                  {"recipe.toml:2", "'pots'", "'post'"});
-  expect_refused({"train", "post", "problem=" + problem, "ppo.epochs=3"}, {"'ppo'", "'post'", "learner=ppo takes it"});
-  expect_refused({"train", "post", "problem=" + problem, "--max-cuts", "3"}, {"--max-cuts", "max_cuts=VALUE"});
+  expect_refused({"train", "post-published", "problem=" + problem, "ppo.epochs=3"},
+                 {"'ppo'", "'post'", "learner=ppo takes it"});
+  expect_refused({"train", "post-published", "problem=" + problem, "--max-cuts", "3"},
+                 {"--max-cuts", "max_cuts=VALUE"});
   expect_refused({"place", "gredy", problem}, {"'gredy'", "'greedy'"});
   expect_refused({"place", "single", problem, "colour=blue"}, {"'colour'"});
   expect_refused({"sim", problem, "x"}, {"'sim'", "'simulate'"});

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 // A terminal shows each method as soon as it begins, however little time has passed.
 TEST(ComparedPlacers, AreEachShownOnATerminal) {
   const TemporaryFolder folder;
-  const std::string train = std::string(EMPLACE_PROGRAM) + " train post problem='" + small_training +
+  const std::string train = std::string(EMPLACE_PROGRAM) + " train post-published problem='" + small_training +
                             "@k40x2' evaluations=200 'compare=[\"heft\", \"greedy\"]' run=" + (folder / "run");
   const Finished done = run({"script", "-qec", train, "/dev/null"});
   ASSERT_EQ(done.exit_code, 0) << done.out;

@@ -96,8 +96,9 @@ TEST_F(MaxCuts, AutoKeepsToThem) {
 
 TEST_F(MaxCuts, ATrainingKeepsToThem) {
   const std::string run = folder_ / "run";
-  const Finished done = emplace_run({"train", "configs/recipes/post.toml", "problem=" + problem_, "compare=[]",
-                                     "grouping=even", "groups=2", "max_cuts=1", "evaluations=60", "run=" + run});
+  const Finished done =
+      emplace_run({"train", "configs/recipes/post-published.toml", "problem=" + problem_, "compare=[]", "grouping=even",
+                   "groups=2", "max_cuts=1", "evaluations=60", "run=" + run});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_LE(cuts_of(blocks(), json::parse(read_file(run + "/best.placement.json"))), 1);
 }

@@ -108,9 +108,9 @@ TEST(Doctor, SaysWhatItHadNoTimeForInWholeSentences) {
 }
 
 TEST(Doctor, EndsEarlyOnRequest) {
-  const Finished done =
-      run({"timeout", "--preserve-status", "-s", "INT", "4", EMPLACE_PROGRAM, "doctor", "configs/recipes/gdp.toml",
-           "problem=" + small_training + "@k40x2", "--updates", "100000", "--seconds", "100000", "--json"});
+  const Finished done = run({"timeout", "--preserve-status", "-s", "INT", "4", EMPLACE_PROGRAM, "doctor",
+                             "configs/recipes/gdp-published.toml", "problem=" + small_training + "@k40x2", "--updates",
+                             "100000", "--seconds", "100000", "--json"});
   EXPECT_EQ(done.exit_code, 75) << done.err;
   EXPECT_TRUE(json::parse(done.out)["keys"].empty());
 }

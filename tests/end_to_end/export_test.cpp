@@ -35,7 +35,7 @@ class Export : public ::testing::Test {
   }
   // `folded`: nodes of the file that are folded away before placing and so follow others.
   void expect_model_and_parts_of_a_run(const std::string& onnx, std::size_t folded) {
-    ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + onnx + "@k40x2", "updates=1",
+    ASSERT_EQ(emplace_run({"train", "configs/recipes/post-published.toml", "problem=" + onnx + "@k40x2", "updates=1",
                            "compare=[]", "roofline.coarsen=9", "run=" + (folder_ / "run")})
                   .exit_code,
               0);
@@ -71,7 +71,7 @@ TEST_F(Export, WritesSqueezenetAndItsPartsFromARunsFolderAlone) {
 }
 
 TEST_F(Export, KnowsTheModelOfEachProblemOfARunAndHowItWasMade) {
-  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml",
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post-published.toml",
                          "problems=[\"zoo:rnnlm?layers=1&sequence=3@k40x2\", \"zoo:rnnlm?layers=2&sequence=3@k40x2\"]",
                          "updates=1", "compare=[]", "roofline.training=true", "roofline.coarsen=12",
                          "run=" + (folder_ / "two")})
@@ -178,8 +178,9 @@ TEST_F(Export, SaysWhatTheExportedPlanOfATrainingCostsBeforeItWrites) {
 // All gradients are pinned to gpu:1, but the plan has each of them with its op.
 TEST_F(Export, JudgesThePlanOfARunUnderItsConstraints) {
   const auto plan_under = [&](const std::string& run, const std::string& constraint) {
-    const auto done = emplace_run({"train", "post", "problem=zoo:rnnlm?layers=1&sequence=3@k40x2", "updates=1",
-                                   "compare=[]", "roofline.training=true", constraint, "run=" + (folder_ / run)});
+    const auto done =
+        emplace_run({"train", "post-published", "problem=zoo:rnnlm?layers=1&sequence=3@k40x2", "updates=1",
+                     "compare=[]", "roofline.training=true", constraint, "run=" + (folder_ / run)});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     const Json plan = exported({folder_ / run, "--for", "json", "-o", folder_ / "ops.json"})["plan"];
     EXPECT_GT(plan["moved"], 0);
@@ -278,7 +279,7 @@ TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
 // All ops are on gpu:0: cpu:0 and gpu:1 of k40x2 have no ops, and there is no gpu:9.
 TEST_F(Export, WarnsOfNamesForDevicesThatTheMachineHasNotAndOfNoOthers) {
   const std::string problem = "zoo:rnnlm?layers=1&sequence=3@k40x2";
-  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + problem, "groups=8", "updates=1",
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post-published.toml", "problem=" + problem, "groups=8", "updates=1",
                          "compare=[]", "run=" + (folder_ / "run")})
                 .exit_code,
             0);

@@ -115,7 +115,7 @@ TEST_F(FailedTraining, EndsEveryRank) {
 }
 
 TEST_F(FailedTraining, OfAnyOtherKindSaysSoInItsFolderAndGoesOnOnceItCan) {
-  const std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + model,
+  const std::vector<std::string> arguments = {"train", "configs/recipes/post-published.toml", "problem=" + model,
                                               "evaluations=40", "run=" + run_};
   ASSERT_EQ(emplace_run(arguments).exit_code, 0);
   const std::string best = run_ + "/best.placement.json";
@@ -137,7 +137,7 @@ TEST_F(FailedTraining, OnAFullDiskSaysSoInOneLineOnly) {
   const auto done =
       test::run({"unshare", "-m", "bash", "-c",
                  "mount -t tmpfs -o size=100k emplace " + small + " || exit 77; exec " + EMPLACE_PROGRAM +
-                     " train configs/recipes/colocrl.toml 'problem=" + model +
+                     " train configs/recipes/colocrl-published.toml 'problem=" + model +
                      "' compare=[] checkpoint_every=1 updates=50 colocrl.hidden=8 --json run=" + small + "/run"});
   if (done.exit_code == 77 || done.err.find("unshare failed") != std::string::npos)
     GTEST_SKIP() << "this user may not mount";
@@ -151,7 +151,7 @@ TEST_F(FailedTraining, OnAFullDiskSaysSoInOneLineOnly) {
 }
 
 TEST_F(FailedTraining, LeavesAFinishedRunAloneWhenResumingIsRefused) {
-  const std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + model,
+  const std::vector<std::string> arguments = {"train", "configs/recipes/post-published.toml", "problem=" + model,
                                               "evaluations=40", "run=" + run_};
   ASSERT_EQ(emplace_run(arguments).exit_code, 0);
   EXPECT_EQ(emplace_run({"train", "--resume", run_, "evaluations=3"}).exit_code, 2) << "less than one update";

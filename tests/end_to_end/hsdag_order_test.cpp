@@ -26,7 +26,7 @@ class HsdagOrder : public ::testing::TestWithParam<const char*> {
 TEST_P(HsdagOrder, IsHsdagThenGpuThenCpu) {
   const double cpu = step_of({"place", "cpu-only", problem_, "--json"}),
                gpu = step_of({"place", "device:gpu", problem_, "--json"}),
-               hsdag = step_of({"train", "configs/recipes/hsdag-tuned.toml", "problem=" + problem_, "evaluations=6400",
+               hsdag = step_of({"train", "configs/recipes/hsdag.toml", "problem=" + problem_, "evaluations=6400",
                                 "compare=[]", "run=" + (folder_ / "run"), "--json"});
   EXPECT_LT(hsdag, gpu);
   EXPECT_LT(gpu, cpu);

@@ -20,7 +20,7 @@ class Interrupt : public ::testing::Test {
   Interrupt() { write_file(problem_, example_problem); }
   // A training that takes hours; returns once it has begun.
   [[nodiscard]] std::vector<std::string> training(const std::string& more) const {
-    return command({"train", "configs/recipes/colocrl.toml", "problem=" + problem_, "colocrl.hidden=8",
+    return command({"train", "configs/recipes/colocrl-published.toml", "problem=" + problem_, "colocrl.hidden=8",
                     "updates=100000000", more, "compare=[]", "run=" + run_});
   }
   void wait_until_running() const {
@@ -49,7 +49,7 @@ TEST_F(Interrupt, SignalsInQuickSuccessionCountAsOne) {
 TEST_F(Interrupt, OfTheComparisonsAfterATrainingLeavesTheVerdict) {
   std::string compare = "compare=[";
   for (int i = 0; i < 500; ++i) compare += "\"random\",";
-  Process process(command({"train", "post", "problem=" + problem_, "post.samples_per_update=200000",
+  Process process(command({"train", "post-published", "problem=" + problem_, "post.samples_per_update=200000",
                            "post.window=200000", "evaluations=200000", compare + "]", "run=" + run_}));
   EXPECT_TRUE(comes_true([&] { return file_exists(run_ + "/status") && read_file(run_ + "/status") == "finished\n"; }));
   process.signal(SIGINT);
@@ -89,7 +89,7 @@ class InterruptOfALongUpdate : public Interrupt, public ::testing::WithParamInte
     return GetParam() == 1 ? command(arguments) : under_mpirun(GetParam(), command(arguments));
   }
   [[nodiscard]] std::vector<std::string> training(const std::string& run) const {
-    return started({"train", "configs/recipes/colocrl.toml",
+    return started({"train", "configs/recipes/colocrl-published.toml",
                     "problem=zoo:gnmt?layers=4&sequence=20&training=true@k40x2", "groups=600", "colocrl.hidden=256",
                     "reinforce.samples_per_update=32", "updates=2", "workers=simulate+learn", "compare=[]",
                     "run=" + run});
@@ -121,7 +121,7 @@ TEST_P(InterruptOfALongUpdate, AbandonsItAndGoesOnFromBeforeItWithTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(Ranks, InterruptOfALongUpdate, ::testing::Values(1, 3));
 
 TEST_F(Interrupt, EndsAProgramThatStillReadsItsProblemAtOnce) {
-  Process process(command({"train", "configs/recipes/gdp.toml",
+  Process process(command({"train", "configs/recipes/gdp-published.toml",
                            "problem=zoo:gnmt?layers=8&sequence=500&training=true@k40x2", "run=" + run_}));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // of several seconds
   process.signal(SIGTERM);

@@ -100,9 +100,9 @@ TEST_F(Launchers, LocalWritesACheckpointHoweverLongTheUpdateTakesThatIsStopped) 
     const std::string run = folder_ / ("run" + std::to_string(request));
     // 2 workers and 1000 placements of 10 ms: 5 s an update.
     Process process({"env", "TMPDIR=" + folder_.path(), "EMPLACE=" + program_, launchers_ + "local", "-np", "3",
-                     "train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "evaluator=sleep",
-                     "sleep.seconds=0.01", "post.samples_per_update=1000", "post.window=1000", "evaluations=1000000",
-                     "compare=[]", "run=" + run});
+                     "train", "configs/recipes/post-published.toml", "problem=" + small_training + "@k40x2",
+                     "evaluator=sleep", "sleep.seconds=0.01", "post.samples_per_update=1000", "post.window=1000",
+                     "evaluations=1000000", "compare=[]", "run=" + run});
     ASSERT_TRUE(comes_true([&] { return file_exists(run + "/status"); }));
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     process.signal_group(request);  // as a terminal does
@@ -116,8 +116,8 @@ TEST_F(Launchers, LocalWritesACheckpointHoweverLongTheUpdateTakesThatIsStopped) 
 TEST_F(Launchers, LocalIsKilledByASecondInterruptAndLeavesNothing) {
   const std::string run = folder_ / "run", mark = "EMPLACE_TEST=" + run;
   Process process({"env", mark, "TMPDIR=" + folder_.path(), "EMPLACE=" + program_, launchers_ + "local", "-np", "3",
-                   "train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "evaluator=sleep",
-                   "sleep.seconds=10", "evaluations=1000000", "compare=[]", "run=" + run});
+                   "train", "configs/recipes/post-published.toml", "problem=" + small_training + "@k40x2",
+                   "evaluator=sleep", "sleep.seconds=10", "evaluations=1000000", "compare=[]", "run=" + run});
   // The job cannot end in order while a worker does not answer.
   ASSERT_TRUE(comes_true([&] {
     return file_exists(run + "/log.txt") &&

@@ -35,14 +35,14 @@ class LearningTable : public ::testing::Test {
   TemporaryFolder folder_;
   std::string out_ = folder_ / "table";
   const std::string problem_ = "zoo:inception-v3?training=true@k40x2";
-  const std::vector<std::string> small_ = {"--evaluations",  "200", "--seeds", "2", "--recipes", "post-tuned", problem_,
+  const std::vector<std::string> small_ = {"--evaluations",  "200", "--seeds", "2", "--recipes", "post", problem_,
                                            "--best-seconds", "0.1", "--jobs",  "2"};
 };
 
 TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
   const auto done = table(small_);
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(StartsWith("post-tuned: at least as good as every baseline on "),
+  EXPECT_THAT(done.out, AllOf(StartsWith("post: at least as good as every baseline on "),
                               HasSubstr("with as many evaluations on ")));
   EXPECT_THAT(done.err, HasSubstr("10 of 10  " + problem_));
 
@@ -56,16 +56,16 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
     EXPECT_THAT(rows[i], HasSubstr(",true,"));
   }
   std::ranges::sort(methods);
-  EXPECT_THAT(methods, ElementsAre("best,-", "best-equal,-", "expert,-", "metis,-", "mincut,-", "post-tuned,1",
-                                   "post-tuned,2", "random,-", "scotch,-", "single,-"));
+  EXPECT_THAT(methods, ElementsAre("best,-", "best-equal,-", "expert,-", "metis,-", "mincut,-", "post,1", "post,2",
+                                   "random,-", "scotch,-", "single,-"));
   const std::string page = read_file(out_ + "/learning.md");
   EXPECT_THAT(page, AllOf(HasSubstr("--evaluations 200 --best-seconds 0.1"), HasSubstr("## " + problem_),
-                          HasSubstr("| post-tuned | "), HasSubstr(" | 200 | ")));
+                          HasSubstr("| post | "), HasSubstr(" | 200 | ")));
   // Each run's curve ends with its last evaluation.
   const std::vector<std::string> curves = lines("curves.csv");
   EXPECT_EQ(curves.front(), "problem,recipe,seed,evaluations,seconds,best_s");
   for (const char* seed : {"1", "2"}) {
-    const std::string start = problem_ + ",post-tuned," + seed + ",";
+    const std::string start = problem_ + ",post," + seed + ",";
     std::string last;
     double best = 1e9;
     for (const std::string& line : curves)
@@ -90,7 +90,7 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
   // `best` has a budget of seconds, so the row that is computed again is that of a training.
   std::string last;
   for (const std::string& row : lines("learning.csv"))
-    if (row.find(",post-tuned,2,") != std::string::npos) last = row + "\n";
+    if (row.find(",post,2,") != std::string::npos) last = row + "\n";
   ASSERT_NE(last, "");
   text.erase(text.find(last), last.size());
   write_file(out_ + "/learning.csv", text + last.substr(0, last.size() - 10));
@@ -103,21 +103,21 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
 
 TEST_F(LearningTable, ChangesRecipesAsItIsTold) {
   const auto done = table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes",
-                           "post-tuned post-tuned+groups=20+post.steps=proximal+post.coarse_units=0", problem_});
+                           "post post+groups=20+post.steps=proximal+post.coarse_units=0", problem_});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(read_file(out_ + "/learning.csv"),
-              HasSubstr(problem_ + ",post-tuned+groups=20+post.steps=proximal+post.coarse_units=0,1,0."));
+              HasSubstr(problem_ + ",post+groups=20+post.steps=proximal+post.coarse_units=0,1,0."));
   EXPECT_THAT(read_file(out_ + "/learning.md"),
-              HasSubstr("| post-tuned+groups=20+post.steps=proximal+post.coarse_units=0 | "));
-  EXPECT_THAT(done.out, HasSubstr("\npost-tuned+groups=20+post.steps=proximal+post.coarse_units=0: at least"));
+              HasSubstr("| post+groups=20+post.steps=proximal+post.coarse_units=0 | "));
+  EXPECT_THAT(done.out, HasSubstr("\npost+groups=20+post.steps=proximal+post.coarse_units=0: at least"));
 }
 
 TEST_F(LearningTable, ChangesRecipesWhereAProblemSaysSo) {
   const std::string changed = problem_ + "+groups=20+schedule=in-order";
   const auto done =
-      table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes", "post-tuned", changed});
+      table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes", "post", changed});
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(read_file(out_ + "/learning.csv"), HasSubstr("\n" + changed + ",post-tuned,1,0."));
+  EXPECT_THAT(read_file(out_ + "/learning.csv"), HasSubstr("\n" + changed + ",post,1,0."));
   // An option that changes the simulation also changes it for the placers in the comparison.
   const auto in_order =
       emplace_run({"place", "random", problem_, "--schedule", "in-order", "--evaluations", "60", "--json"});
@@ -158,25 +158,25 @@ printf '"makespan_s": %s,\n"feasible": %s,\n"evaluations": 100,\n"seconds": 9\n'
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   const auto page = [&](const char* seeds) {
     const auto done = run({"env", "EMPLACE=" + program, std::string(EMPLACE_SOURCE) + "/scripts/learning-table", out_,
-                           "--seeds", seeds, "--recipes", "post-tuned", problem_});
+                           "--seeds", seeds, "--recipes", "post", problem_});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return read_file(out_ + "/learning.md");
   };
   EXPECT_THAT(page("2"),
-              HasSubstr("| post-tuned | 390 | 390 | 390 | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes | yes | yes | yes |\n"));
-  EXPECT_THAT(page("3"), HasSubstr("| post-tuned | 390 | 390 | infeasible | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes |"));
-  EXPECT_THAT(page("4"), HasSubstr("| post-tuned | infeasible | 390 | infeasible |  | 100 | 9.0 | 70 | 3.5 | no |"));
+              HasSubstr("| post | 390 | 390 | 390 | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes | yes | yes | yes |\n"));
+  EXPECT_THAT(page("3"), HasSubstr("| post | 390 | 390 | infeasible | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes |"));
+  EXPECT_THAT(page("4"), HasSubstr("| post | infeasible | 390 | infeasible |  | 100 | 9.0 | 70 | 3.5 | no |"));
   // For rows without run folders, for example from another machine, only the values in the row are known.
   std::filesystem::remove_all(out_ + "/runs");
-  EXPECT_THAT(page("4"), HasSubstr("| post-tuned | infeasible | 390 | infeasible |  | 100 | 9.0 | | | no |"));
+  EXPECT_THAT(page("4"), HasSubstr("| post | infeasible | 390 | infeasible |  | 100 | 9.0 | | | no |"));
 }
 
 TEST_F(LearningTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/learning-table"}).exit_code, 2);
   EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("--seeds needs a whole number above zero, got '0'"));
   EXPECT_THAT(table({"--recipes", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
-  EXPECT_THAT(table({"--recipes", "post-tuned+compare=[1,2]"}).err,
-              HasSubstr("no commas, quotes or line ends in 'post-tuned+compare"));
+  EXPECT_THAT(table({"--recipes", "post+compare=[1,2]"}).err,
+              HasSubstr("no commas, quotes or line ends in 'post+compare"));
   EXPECT_THAT(table({"a,b.json"}).err, HasSubstr("no commas"));
   EXPECT_THAT(table({"--sseeds", "1"}).err, HasSubstr("Usage"));
   const auto unreadable = table({"none.json"});

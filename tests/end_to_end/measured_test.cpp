@@ -49,7 +49,7 @@ class Measured : public ::testing::Test {
     std::ofstream(folder_ / "measure") << "#!/bin/sh\n" << script << "\n";
     std::filesystem::permissions(folder_ / "measure", std::filesystem::perms::owner_all);
     std::vector<std::string> list = {"train",
-                                     "configs/recipes/post.toml",
+                                     "configs/recipes/post-published.toml",
                                      "problem=" + problem_,
                                      "run=" + (folder_ / run),
                                      "evaluator=command",
@@ -218,7 +218,7 @@ TEST_F(Measured, PlacetoLearnsWithoutStartTimesAndSaysSo) {
 TEST_F(Measured, TheCacheOfASimulatedRunChangesNoBit) {
   const auto best = [&](const std::string& run, const std::string& cache) {
     const auto done =
-        emplace_run(2, {"train", "configs/recipes/post.toml", "problem=" + problem_, "run=" + (folder_ / run),
+        emplace_run(2, {"train", "configs/recipes/post-published.toml", "problem=" + problem_, "run=" + (folder_ / run),
                         "cache=" + cache, "evaluations=200", "compare=[]", "--json"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(file_exists(folder_ / run + "/evaluations"), cache == "all");

@@ -99,16 +99,17 @@ TEST_F(NextCommand, OfPlaceRunsAsItIsPrinted) {
 TEST_F(NextCommand, OfTrainRunsAsItIsPrinted) {
   const std::string few =
       " updates=12 post.samples_per_update=10 grouping=colocation post.elite_fraction=0.2 compare=[]";
-  EXPECT_THAT(next_of("emplace train post problem=open.onnx@mine.toml batch=2 'pin=[\"*=big\"]' run=a" + few),
+  EXPECT_THAT(next_of("emplace train post-published problem=open.onnx@mine.toml batch=2 'pin=[\"*=big\"]' run=a" + few),
               StartsWith("emplace export a --for onnx --rename big=gpu:0 -o a.placed.onnx"));
-  EXPECT_THAT(next_of("emplace train post 'problem=two devices.json' run=b" + few), StartsWith("emplace "));
-  EXPECT_THAT(next_of("emplace train post 'problem=" + zoo + "@k40x2' run=c" + few), StartsWith("emplace "));
-  EXPECT_THAT(next_of("emplace train post problem=open.onnx@mine.toml batch=64 roofline.training=true run=d" + few),
-              StartsWith("emplace "));
+  EXPECT_THAT(next_of("emplace train post-published 'problem=two devices.json' run=b" + few), StartsWith("emplace "));
+  EXPECT_THAT(next_of("emplace train post-published 'problem=" + zoo + "@k40x2' run=c" + few), StartsWith("emplace "));
+  EXPECT_THAT(
+      next_of("emplace train post-published problem=open.onnx@mine.toml batch=64 roofline.training=true run=d" + few),
+      StartsWith("emplace "));
 }
 
 TEST_F(NextCommand, OfATrainingOnSeveralProblemsKeepsTheDemandsOnEach) {
-  const std::string next = next_of("emplace train post 'problems=[\"two devices.json\", \"" + zoo +
+  const std::string next = next_of("emplace train post-published 'problems=[\"two devices.json\", \"" + zoo +
                                    "@k40x2\"]' max_cuts=3000 'pin=[\"decoder*=gpu:0\", \"a=gpu:0\"]' updates=1 "
                                    "compare=[] run=e");
   EXPECT_THAT(next, HasSubstr("--pin 'decoder*=gpu:0' --max-cuts 3000"));
@@ -155,7 +156,7 @@ TEST_F(NextCommand, IsNoneWhereNoPlacementIsFeasible) {
 }
 
 TEST_F(NextCommand, OfAModelWithoutSizesNamesTheKeysOfTrain) {
-  const Finished train = in_folder("emplace train post problem=open.onnx@mine.toml run=a");
+  const Finished train = in_folder("emplace train post-published problem=open.onnx@mine.toml run=a");
   EXPECT_EQ(train.exit_code, 2);
   EXPECT_THAT(train.err, HasSubstr("'shape=[\"INPUT=SIZES\"]' or batch=N"));
   EXPECT_THAT(train.err, HasSubstr("roofline.allow_unsized=true"));
@@ -166,8 +167,8 @@ TEST_F(NextCommand, OfAModelWithoutSizesNamesTheKeysOfTrain) {
 
 TEST_F(NextCommand, ComesSoonAfterTrainingHoweverManyPlacersAreCompared) {
   std::vector<std::string> many(400, "\"random\"");
-  const Finished done =
-      in_folder("emplace train post 'problem=" + zoo + "@k40x2' seconds=1 run=a 'compare=[" + join(many, ", ") + "]'");
+  const Finished done = in_folder("emplace train post-published 'problem=" + zoo +
+                                  "@k40x2' seconds=1 run=a 'compare=[" + join(many, ", ") + "]'");
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("the comparisons ended after 5.1 s (5 s and a tenth of `seconds`): "));
   EXPECT_THAT(done.err, HasSubstr("left out"));

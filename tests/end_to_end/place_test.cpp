@@ -162,7 +162,7 @@ TEST_F(Place, PrintsNoControlCharactersOfAProblemsName) {
            {"explain", problem, file_},
            {"compare", problem, file_, file_},
            {"inspect", problem},
-           {"train", "post", "problem=" + problem, "updates=1", "run=" + (folder_ / "run")}}) {
+           {"train", "post-published", "problem=" + problem, "updates=1", "run=" + (folder_ / "run")}}) {
     const Finished done = emplace_run(arguments);
     EXPECT_EQ(done.exit_code, 0) << arguments.front() << done.err;
     EXPECT_THAT(done.out, HasSubstr("red \\x1b[31m name")) << arguments.front();

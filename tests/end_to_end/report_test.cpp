@@ -123,8 +123,8 @@ TEST_F(Report, ReplacesNoFileOfTheFolderButAnEarlierPage) {
   refused(trial, folder_ / "other/metrics.csv");
 
   ASSERT_EQ(emplace_run({"cost", small_training, "k40x2", "-o", problem}).exit_code, 0);
-  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + problem, "updates=1", "compare=[]",
-                         "run=" + (folder_ / "run")})
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post-published.toml", "problem=" + problem, "updates=1",
+                         "compare=[]", "run=" + (folder_ / "run")})
                 .exit_code,
             0);
   refused(folder_ / "run", problem);

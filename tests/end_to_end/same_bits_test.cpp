@@ -53,12 +53,14 @@ std::vector<Training> trainings() {
     list.back().arguments.emplace_back(more);
   // One pass for all samples, the best so far among them.
   list.push_back(
-      {"hsdag_tuned", System{"hsdag-tuned", {"hsdag.hidden=8", "ppo.samples_per_update=8"}}.training(common)});
+      {"hsdag_tuned", System{"hsdag", {"hsdag.hidden=8", "ppo.samples_per_update=8"}, "ppo", ""}.training(common)});
   // Six chunks per update, the last of one sample, with the additions of the tuned recipes to the paper's networks and
   // baselines.
-  const System tuned{"hierarchical-tuned",
+  const System tuned{"hierarchical",
                      {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8", "hierarchical.groups=4",
-                      "hierarchical.position_waves=3", "reinforce.chunk=3"}};
+                      "hierarchical.position_waves=3", "reinforce.chunk=3"},
+                     "reinforce",
+                     ""};
   list.push_back({"hierarchical_tuned_in_chunks", tuned.training(common)});
   // Two of three problems per update, drawn again every two updates, with a held-out problem.
   list.push_back({"placeto_across_graphs",

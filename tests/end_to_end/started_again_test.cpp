@@ -17,8 +17,8 @@ class StartedAgain : public ::testing::Test {
  protected:
   StartedAgain() { write_file(problem_, example_problem); }
   [[nodiscard]] Finished train(const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + problem_, "compare=[]",
-                                          "run=" + run_};
+    std::vector<std::string> arguments = {"train", "configs/recipes/post-published.toml", "problem=" + problem_,
+                                          "compare=[]", "run=" + run_};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return emplace_run(arguments);
   }

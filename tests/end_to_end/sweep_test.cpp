@@ -159,7 +159,7 @@ TEST_F(Sweep, ToldToStopItCheckpointsItsTrialsEndsWith75AndGoesOnFromThere) {
 // written out there.
 TEST_F(Sweep, OfGdpWithHyperbandThatIsKilledLosesNoTrial) {
   const std::string file = folder_ / "gdp.toml";
-  write_file(file, "recipe = \"" + std::string(EMPLACE_SOURCE) + "/configs/recipes/gdp-tuned.toml\"\nproblem = \"" +
+  write_file(file, "recipe = \"" + std::string(EMPLACE_SOURCE) + "/configs/recipes/gdp.toml\"\nproblem = \"" +
                        small_training +
                        "@k40x2\"\ngroups = 8\nevaluations = 192\ncheckpoint_every = 1\nstrategy = \"hyperband\"\n"
                        "[hyperband]\nreduction = 2\nrungs = 3\n[gdp]\nhidden = 8\nheads = 2\nfeedforward = 16\n"

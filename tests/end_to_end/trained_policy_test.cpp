@@ -20,8 +20,9 @@ using ::testing::Not;
 class TrainedPolicies : public ::testing::Test {
  protected:
   std::string trained(const std::string& name, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2",
-                                          "evaluations=400", "run=" + (folder_ / name)};
+    std::vector<std::string> arguments = {"train", "configs/recipes/post-published.toml",
+                                          "problem=" + small_training + "@k40x2", "evaluations=400",
+                                          "run=" + (folder_ / name)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto done = emplace_run(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
@@ -73,14 +74,15 @@ TEST_F(TrainedPolicies, GiveARunTheirOwnPlacementAsItsFirstBest) {
   const std::string run = trained("run", {"evaluations=4000"});
   const json before = placed(1, run);
   // One update of samples that are far from good: the policy that goes on is bound to the problem and samples coarsely.
-  const auto done = emplace_run({"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "--init",
-                                 run, "updates=1", "run=" + (folder_ / "next"), "compare=[]", "--json"});
+  const auto done = emplace_run({"train", "configs/recipes/post-published.toml", "problem=" + small_training + "@k40x2",
+                                 "--init", run, "updates=1", "run=" + (folder_ / "next"), "compare=[]", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json after = json::parse(done.out);
   EXPECT_LE(after.at("makespan_ps"), before.at("makespan_ps"));
   EXPECT_EQ(after.at("evaluations"), 21) << "one of the start, 20 of the update";
-  const auto refused = emplace_run({"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2",
-                                    "--init", run, "evaluations=20", "run=" + (folder_ / "short")});
+  const auto refused =
+      emplace_run({"train", "configs/recipes/post-published.toml", "problem=" + small_training + "@k40x2", "--init",
+                   run, "evaluations=20", "run=" + (folder_ / "short")});
   EXPECT_EQ(refused.exit_code, 2) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("the budget of 20 evaluations is less than the 21"));
 }
@@ -106,8 +108,9 @@ TEST_F(TrainedPolicies, AreRefusedForOtherDevicesOtherGraphsAndOtherPolicies) {
                  AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 5")));
   expect_refused({"place", "--policy", run, "zoo:nmt?layers=2&sequence=5&training=true@k40x2"},
                  AllOf(HasSubstr("policy/logits is"), HasSubstr("wanted")));
-  expect_refused({"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x4", "--init", run},
-                 HasSubstr("trained for 3 devices"));
+  expect_refused(
+      {"train", "configs/recipes/post-published.toml", "problem=" + small_training + "@k40x4", "--init", run},
+      HasSubstr("trained for 3 devices"));
   expect_refused({"place", "--policy", folder_ / "nowhere", small_training + "@k40x2"},
                  HasSubstr("nowhere: is not a run folder"));
   expect_refused({"place", "--policy", run, "heft", small_training + "@k40x2"},

@@ -34,9 +34,9 @@ std::vector<ShippedRecipe> shipped_recipes();
 bool is_shipped_recipe(const std::string& name);
 
 // The recipe for a problem for which none is named: the one that learned best on the problems of docs/results.md.
-inline constexpr const char* recommended_recipe = "gdp-tuned";
+inline constexpr const char* recommended_recipe = "gdp";
 
-// A built-in recipe ("hierarchical-tuned"), or a TOML file. InputError, which begins with `place`, if there is neither.
+// A built-in recipe ("hierarchical"), or a TOML file. InputError, which begins with `place`, if there is neither.
 ConfigTable read_recipe(const std::string& name_or_file, const std::string& place);
 
 }  // namespace emplace::experiment

@@ -29,11 +29,11 @@ TEST(ShippedRecipes, AreReadByNameAndFilesByPath) {
 
 TEST(ShippedRecipes, UnknownNamesAreRefusedWithTheNearestOne) {
   try {
-    (void)read_recipe("gdp-tunde", "command line");
+    (void)read_recipe("gdp-publishd", "command line");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("command line: unknown recipe 'gdp-tunde'"));
-    EXPECT_THAT(error.what(), HasSubstr("did you mean 'gdp-tuned'"));
+    EXPECT_THAT(error.what(), HasSubstr("command line: unknown recipe 'gdp-publishd'"));
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'gdp-published'"));
   }
 }
 

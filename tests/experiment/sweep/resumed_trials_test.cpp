@@ -70,7 +70,7 @@ TEST(ResumedTrials, OfEverySweepAreFoundAgainFromTheSweepsOwnConfiguration) {
 
 TEST(ResumedRuns, WithAValueThatTheUserGivesAndThatIsNotTheRunsAreRefused) {
   const test::TemporaryFolder folder;
-  ConfigTable recipe = ConfigTable::read_toml("configs/recipes/hierarchical.toml");
+  ConfigTable recipe = ConfigTable::read_toml("configs/recipes/hierarchical-published.toml");
   apply_overrides(recipe, {"problem=" + problem, "hierarchical.groups=4", "run=" + (folder / "run")});
   {
     const Training training(make_recipe(recipe));
