@@ -131,7 +131,9 @@ TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre)
     for (const TableMethod& method : table.methods) {
       if (!method.recipe.empty()) {
         EXPECT_NO_THROW(read_recipe(method.recipe, "test")) << entry.name;
-        EXPECT_TRUE(method.full.evaluations || method.full.seconds) << entry.name << ' ' << method.name;
+        const bool has_own_budget = method.recipe.ends_with("-published") || method.recipe == "hsdag-rnn";
+        EXPECT_TRUE(has_own_budget || method.full.evaluations || method.full.seconds)
+            << entry.name << ' ' << method.name;
         EXPECT_TRUE(method.quick.evaluations || method.quick.seconds) << entry.name << ' ' << method.name;
       }
       EXPECT_TRUE(!method.pretrained || table.pretraining.quick.evaluations) << entry.name;
