@@ -20,7 +20,7 @@ class HsdagOrder : public ::testing::TestWithParam<const char*> {
     return json::parse(done.out)["makespan_s"];
   }
   TemporaryFolder folder_;
-  const std::string problem_ = std::string("zoo:") + GetParam() + "?batch=1@i9-flex170";
+  const std::string problem_ = std::string("zoo:") + GetParam() + "?batch=1@i9-flex170-no-igpu";
 };
 
 TEST_P(HsdagOrder, IsHsdagThenGpuThenCpu) {
