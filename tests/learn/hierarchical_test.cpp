@@ -15,17 +15,6 @@ using namespace test;
 const std::string net = "hidden = 16\ngrouper_hidden = 64\nnoise = \"none\"\n";
 const std::string learner = "samples_per_update = 16\nlearning_rate = 0.01\nbaseline_start = \"first\"\n";
 
-TEST(HierarchicalLearning, FindsTheOptimumOfTheToysWithAsManyGroupsAsOps) {
-  const std::pair<Problem, Ticks> toys[] = {
-      {chain_5(2), 20}, {chain_5(5), 24}, {two_chains(1), 40}, {fork_join(2), 14}};
-  for (std::uint64_t seed = 1; seed <= 3; ++seed)
-    for (const auto& [problem, optimum] : toys) {
-      NetworkTraining training(problem, "hierarchical", net, learner, seed);
-      training.run(200, 1);
-      EXPECT_EQ(training.trainer.best()[0].outcome.makespan, optimum * ms) << seed;
-    }
-}
-
 // 3200 draws out of 16 to 256 placements contain the optimum even without learning, so this test uses the last samples
 // and the likeliest placement. The paper's grouper cannot distinguish the ops of these toys; with the options of the
 // tuned recipe it can.

@@ -1,4 +1,4 @@
-// Does HSDAG learn, and which placements can it reach? docs/papers/hsdag.md, section 7.9.
+// Does HSDAG learn, and which placements do its clusters allow? docs/papers/hsdag.md, section 7.9.
 #include <gtest/gtest.h>
 
 #include "learn/sampling.hpp"
@@ -14,7 +14,8 @@ const char* const learner =
     "samples_per_update = 1\nchunk = 1\nreward = \"inverse\"\ntime_unit = 0\ninfeasible = \"zero\"\nreturns = \"own\"\n"
     "discount = 0.95\nbaseline = \"none\"\nlearning_rate = 0.002";
 
-TEST(HsdagLearning, ReachesWhatItsClustersAllow) {
+// Nothing need be learned for this: the few placements that clusters allow are soon drawn.
+TEST(HsdagClusters, LimitThePlacementsThatCanBeDrawn) {
   // chain-5 is one cluster, although 20 ms are possible without clusters; two chains, one on each device; fork-join in
   // two pairs.
   const std::pair<Problem, Ticks> toys[] = {{chain_5(2), 24}, {two_chains(1), 40}, {fork_join(2), 14}};
