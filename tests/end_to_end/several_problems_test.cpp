@@ -73,9 +73,9 @@ TEST_P(SeveralProblems, TeachAPolicyThatPlacesOneItNeverSawAndSaysWhatIsNewToIt)
 TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
   ASSERT_EQ(train(1, "run").exit_code, 0);
   const std::string rate = std::string(GetParam().learner) + ".learning_rate";
-  const auto next = emplace_run(GetParam().training({"problem=" + third, "grouping=chain", "groups=12", "updates=1",
-                                                     rate + "=1e-30", rate + "_end=1e-30", rate + "_updates=1",
-                                                     "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
+  const auto next =
+      emplace_run(GetParam().training({"problem=" + third, "grouping=chain", "groups=12", "updates=1", rate + "=1e-30",
+                                       rate + "_end=1e-30", "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
   ASSERT_EQ(next.exit_code, 0) << next.err;
   // Steps too small to change anything: at most 1e-30 from where the other run ended.
   const State before = experiment::load_newest_checkpoint(folder_ / "run").arrays;
