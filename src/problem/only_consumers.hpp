@@ -12,15 +12,16 @@
 
 namespace emplace {
 
-// Joins each op with exactly one distinct consuming op to that consumer's unit; with `repeat`, each unit with exactly
-// one distinct consuming unit, until there is none left. Ops are visited from producers to consumers; with `repeat`
-// from consumers to producers (the order matters where a limit refuses joins). A join is left out if `graph` refuses
-// it, and if the joined unit would have more than `max_share` of the total work. `units` must be the units of `graph`.
 struct OnlyConsumers {
   bool repeat = false;
   double max_share = 1;
   std::vector<std::string> block = {};  // N, or none: an op with a block does not join its consumer (not with `repeat`)
 };
+
+// Joins each op with exactly one distinct consuming op to that consumer's unit; with `repeat`, each unit with exactly
+// one distinct consuming unit, until there is none left. Ops are visited from producers to consumers; with `repeat`
+// from consumers to producers (the order matters where a limit refuses joins). A join is left out if `graph` refuses
+// it, and if the joined unit would have more than `max_share` of the total work. `units` must be the units of `graph`.
 void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units,
                           const OnlyConsumers& options);
 
