@@ -100,7 +100,9 @@ class StopOfRoot final : public ClpEventHandler {
   StopRequest& request_;
 };
 
-IntegerAnswer solve_here(const IntegerProgram& program, const IntegerLimits& limits, bool cuts) {
+}  // namespace
+
+IntegerAnswer minimise_here(const IntegerProgram& program, const IntegerLimits& limits, bool cuts) {
   Silence silence;
   OsiClpSolverInterface solver;
   solver.passInMessageHandler(&silence);
@@ -140,6 +142,8 @@ IntegerAnswer solve_here(const IntegerProgram& program, const IntegerLimits& lim
   return answer;
 }
 
+namespace {
+
 // The answer as numbers, and back.
 std::vector<double> numbers_of(const IntegerAnswer& answer) {
   std::vector<double> numbers{answer.finished ? 1.0 : 0.0, answer.objective, answer.bound};
@@ -164,7 +168,7 @@ IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limit
         run_solver("CBC", cuts ? "it starts again without cuts" : "the program is not solved", limits.stop,
                    [&](const std::function<bool()>& stopped) {
                      const double seconds = std::max(deadline.left(), least_seconds);
-                     return text_of(numbers_of(solve_here(program, {seconds, limits.nodes, stopped}, cuts)));
+                     return text_of(numbers_of(minimise_here(program, {seconds, limits.nodes, stopped}, cuts)));
                    });
     if (text) return answer_of(numbers_of<double>(*text));
   }

@@ -54,5 +54,7 @@ struct IntegerAnswer {
 // so that this is small. Nothing else is printed, and no signal handlers are installed. CBC runs in a child process. If
 // it crashes, a warning says so, and it starts once again without cuts.
 IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits);
+// The same in this process, which a crash of CBC ends; it calls `stop` at every step of CBC and of CLP.
+IntegerAnswer minimise_here(const IntegerProgram& program, const IntegerLimits& limits, bool cuts = true);
 
 }  // namespace emplace::search
