@@ -145,7 +145,6 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
       throw InputError(placements.place_of(method), "placements are for rows whose problem is a file");
     row.placements[method] = placements.text(method);
   }
-  row.like = table.text("like", "");
   row.keys = table.table("keys");
   row.notes = shown(table.texts("notes"));
   table.refuse_unread();
@@ -169,9 +168,6 @@ void refuse_doubles(const PublishedTable& table, const std::string& file) {
   for (const TableRow& row : table.rows)
     if (row.id.empty() || !ids.insert(row.id).second)
       throw InputError(file, "the label {} is empty or not unique as part of a file's name", quote(row.label));
-  for (const TableRow& row : table.rows)
-    if (!row.like.empty() && std::ranges::count(table.rows, row.like, &TableRow::label) == 0)
-      throw InputError(file, "{} is like {}, and there is no row with that label", quote(row.label), quote(row.like));
   std::set<std::string> methods;
   for (const TableMethod& method : table.methods)
     if (method.name == "bound" || method.name == "best")
@@ -232,6 +228,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     result.calibration[kind] = calibration.text(kind);
     want_method(result, result.calibration[kind], calibration.place_of(kind));
   }
+  result.calibrates_each_row = table.flag("calibrate_each_row", false);
   result.pretraining = read_pretraining(table.table("pretraining"));
   const ConfigTable& best = table.table("best");
   if (best.contains("budget")) result.best_full = read_budget(best.table("budget"));

@@ -62,7 +62,6 @@ struct TableRow {
   std::map<std::string, std::string> placements;  // by method: the file of its placement (see --files)
   ConfigTable keys;                               // keys that override the recipes by which this row is learned
   std::vector<std::string> skip;                  // methods that this row does not have
-  std::string like;  // label of a row with similar ops, for kinds of device without a time in this row; or ""
   std::vector<std::string> notes;
 };
 
@@ -75,6 +74,7 @@ struct PublishedTable {
   std::vector<TableRow> rows;
   // From a kind of device to the method whose column calibrates the speed of such devices; this column is not a result.
   std::map<std::string, std::string> calibration;
+  bool calibrates_each_row = false;  // each row has factors of its own, where it has times; not one for the table
   Pretraining pretraining;
   std::vector<std::string> notes;
   CellBudget best_full, best_quick;  // budgets of the column of the portfolio placer `best`

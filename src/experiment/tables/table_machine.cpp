@@ -31,47 +31,23 @@ class GeometricMean {
   int count_ = 0;
 };
 
-// The factors of a row, by kind of device; only the kinds that are known.
-using Factors = std::map<std::string, double>;
-
-std::vector<Factors> known_factors(const PublishedTable& table, const CalibratingRuns& runs) {
-  std::vector<Factors> known(table.rows.size());
-  for (const auto& [kind, method] : table.calibration) {
-    bool any = false;
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      const auto cell = table.rows[r].published.find(method);
-      if (cell == table.rows[r].published.end() || !cell->second.seconds) continue;
-      known[r][kind] = *cell->second.seconds / runs[r].at(kind).seconds;
-      any = true;
-    }
-    if (!any) throw InputError(table.name, "no row has a time of {}, which calibrates {}", quote(method), kind);
-  }
-  return known;
+// The factor of a row on a kind of device: published time / ours; none if the row has no time in the kind's column.
+std::optional<double> factor_of_row(const PublishedTable& table, const CalibratingRuns& runs, std::size_t r,
+                                    const std::string& kind, const std::string& method) {
+  const auto cell = table.rows[r].published.find(method);
+  if (cell == table.rows[r].published.end() || !cell->second.seconds) return std::nullopt;
+  return *cell->second.seconds / runs[r].at(kind).seconds;
 }
 
-// The ratio of the factors of two kinds (geometric mean), over the rows that have both: all rows, or those with the
-// label `like` if it is not "".
-std::optional<double> relation(const PublishedTable& table, const std::vector<Factors>& known, const std::string& like,
-                               const std::string& kind, const std::string& other) {
+// The factor of the kind over all rows of the table.
+double factor_of_table(const PublishedTable& table, const CalibratingRuns& runs, const std::string& kind,
+                       const std::string& method) {
   GeometricMean mean;
-  for (std::size_t r = 0; r < known.size(); ++r)
-    if ((like.empty() || table.rows[r].label == like) && known[r].contains(kind) && known[r].contains(other))
-      mean.add(known[r].at(kind) / known[r].at(other));
-  return mean.get();
-}
-
-double factor_of(const PublishedTable& table, const std::vector<Factors>& known, std::size_t r,
-                 const std::string& kind) {
-  if (const auto found = known[r].find(kind); found != known[r].end()) return found->second;
-  GeometricMean by_others;
-  for (const auto& [other, factor] : known[r])
-    if (const auto relative = relation(table, known, table.rows[r].like, kind, other))
-      by_others.add(factor * *relative);
-  if (const auto factor = by_others.get()) return *factor;
-  GeometricMean of_kind;
-  for (const Factors& each : known)
-    if (each.contains(kind)) of_kind.add(each.at(kind));
-  return of_kind.get().value();
+  for (std::size_t r = 0; r < table.rows.size(); ++r)
+    if (const auto factor = factor_of_row(table, runs, r, kind, method)) mean.add(*factor);
+  const auto factor = mean.get();
+  if (!factor) throw InputError(table.name, "no row has a time of {}, which calibrates {}", quote(method), kind);
+  return *factor;
 }
 
 std::optional<Bytes> memory_of(const PublishedTable& table, const CalibratingRuns& runs, const std::string& kind,
@@ -93,11 +69,14 @@ std::optional<Bytes> memory_of(const PublishedTable& table, const CalibratingRun
 }  // namespace
 
 std::vector<Scales> device_scales(const PublishedTable& table, const CalibratingRuns& runs) {
-  const std::vector<Factors> known = known_factors(table, runs);
   std::vector<Scales> all(table.rows.size());
   for (const auto& [kind, method] : table.calibration) {
+    const double of_table = factor_of_table(table, runs, kind, method);
     const auto memory = memory_of(table, runs, kind, method);
-    for (std::size_t r = 0; r < all.size(); ++r) all[r][kind] = {factor_of(table, known, r, kind), memory};
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      const auto own = table.calibrates_each_row ? factor_of_row(table, runs, r, kind, method) : std::nullopt;
+      all[r][kind] = {own.value_or(of_table), memory};
+    }
   }
   return all;
 }

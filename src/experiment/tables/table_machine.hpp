@@ -24,10 +24,8 @@ using CalibratingRuns = std::vector<std::map<std::string, CalibratingRun>>;
 CalibratingRuns calibrating_runs(const PublishedTable& table);
 
 // For each row and each kind that the table's calibration names:
-//   time    published time / ours. If the row's cell is empty or OOM, it is the factor of another kind that the row
-//   has,
-//           times the ratio of both kinds' factors in the rows that have both (geometric mean), or only in the row that
-//           it is `like`. For a row without any factor, it is the geometric mean of the kind.
+//   time    published time / ours: the geometric mean over the rows with a time in the kind's column, because a table
+//           has one machine. If the table calibrates each row, it is the row's own factor where the row has a time.
 //   memory  if cells of the column are OOM: the largest memory with which all of these are OOM, the same for all rows;
 //           none if a cell with a time would then not fit.
 // InputError if no row has a time in a column.

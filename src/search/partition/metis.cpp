@@ -139,7 +139,7 @@ PlacerResult place_metis(const PlacerRequest& request, const ConfigTable& option
                                 double imbalance, std::uint64_t seed) {
                               std::vector<Constraint> constraints{work_constraint(processors, imbalance)};
                               if (auto memory = memory_constraint(*request.problem, units, processors);
-                                  memory && !known.graph_alone())
+                                  memory && known.knows != "graph")
                                 constraints.push_back(std::move(*memory));
                               return partition(constraints, graph, processors.count(), seed);
                             });

@@ -15,24 +15,29 @@ std::vector<std::uint32_t> on_the_fastest(const Units& units, const Processors& 
   return std::vector<std::uint32_t>(units.count(), static_cast<std::uint32_t>(fastest));
 }
 
+void set_equal_distances(Processors& processors) {
+  for (std::size_t a = 0; a < processors.count(); ++a)
+    for (std::size_t b = 0; b < processors.count(); ++b)
+      processors.distance[a * processors.count() + b] = a == b ? 0 : 1;
+}
+
 // Removes all costs: all ops, edges and devices get equal weights.
 void forget_costs(const Units& units, UnitGraph& graph, Processors& processors) {
   std::ranges::fill(graph.weight, 1.0);
   for (std::size_t unit = 0; unit < units.count(); ++unit)
     processors.work[unit] = static_cast<double>(units.grouping.members[unit].size());
   std::ranges::fill(processors.speed, 1.0);
-  for (std::size_t a = 0; a < processors.count(); ++a)
-    for (std::size_t b = 0; b < processors.count(); ++b)
-      processors.distance[a * processors.count() + b] = a == b ? 0 : 1;
+  set_equal_distances(processors);
 }
 
 }  // namespace
 
 void describe(PartitionOptions& o, OptionVisitor& visit) {
   visit("knows", o.knows,
-        {.choices = {"costs", "graph"},
-         .help = "Input of the partitioner: the graph with the costs of ops and transfers on each device; or the graph "
-                 "alone, in which all ops, edges and devices have equal weights."});
+        {.choices = {"costs", "flow", "graph"},
+         .help = "Input of the partitioner: the costs of ops and transfers on each device; the costs of ops and the "
+                 "bytes of tensors, not how long it takes to send them; or the graph alone, in which all ops, edges "
+                 "and devices have equal weights."});
 }
 
 PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOptions& options,
@@ -41,12 +46,11 @@ PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOpt
   const Problem& problem = *request.problem;
   const Deadline deadline(request.seconds, request.stop);
   const Units units(problem);
-  UnitGraph graph = make_unit_graph(problem, units.grouping);
+  UnitGraph graph = make_unit_graph(problem, units.grouping, options.knows == "flow" ? EdgeWeight::bytes : EdgeWeight::time);
   Processors processors = make_processors(problem, units, usable);
-  if (options.graph_alone()) {
-    forget_costs(units, graph, processors);
-    imbalances = imbalances.first(1);
-  }
+  if (options.knows == "graph") forget_costs(units, graph, processors);
+  if (options.knows == "flow") set_equal_distances(processors);
+  if (options.knows != "costs") imbalances = imbalances.first(1);
   Scorer scorer(request);
   std::vector<std::vector<std::uint8_t>> tried;
   double longest = 0;  // seconds; with less time left, no further partition is begun, because it cannot be stopped

@@ -15,8 +15,6 @@ namespace emplace::search {
 
 struct PartitionOptions {
   std::string knows = "costs";
-
-  [[nodiscard]] bool graph_alone() const { return knows == "graph"; }
 };
 void describe(PartitionOptions& options, OptionVisitor& visit);
 
@@ -26,8 +24,8 @@ using Partitioner = std::function<std::vector<std::uint32_t>(
     const Units& units, const UnitGraph& graph, const Processors& processors, double imbalance, std::uint64_t seed)>;
 
 // The best of the partitions over the `usable` devices (D: 1 or 0) for `imbalances`, in their order, as far as the
-// budget goes. Only the first imbalance is tried if the partitioner gets the graph without costs, and only a few for
-// large graphs (see the source).
+// budget goes. Only the first imbalance is tried if the partitioner does not get the costs of transfers, and only a few
+// for large graphs (see the source).
 PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOptions& options,
                                 std::span<const std::uint8_t> usable, std::span<const double> imbalances,
                                 const Partitioner& partition);

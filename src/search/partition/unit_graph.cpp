@@ -17,8 +17,11 @@ struct WeightedEdge {
 };
 
 // One edge for each tensor and other unit that consumes it, in both directions.
-std::vector<WeightedEdge> bytes_between_units(const Problem& problem, const Grouping& grouping) {
+std::vector<WeightedEdge> edges_between_units(const Problem& problem, const Grouping& grouping, EdgeWeight weight) {
   const MeanCosts costs(problem);
+  const auto weight_of = [&](std::uint32_t tensor) {
+    return weight == EdgeWeight::bytes ? static_cast<double>(problem.tensor_bytes[tensor]) : costs.transfer[tensor];
+  };
   std::vector<WeightedEdge> edges;
   std::vector<std::uint32_t> reached_by(grouping.count(), std::numeric_limits<std::uint32_t>::max());
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
@@ -27,8 +30,8 @@ std::vector<WeightedEdge> bytes_between_units(const Problem& problem, const Grou
       const std::uint32_t to = grouping.unit_of_op[consumer];
       if (to == from || reached_by[to] == tensor) continue;
       reached_by[to] = tensor;
-      edges.push_back({from, to, costs.transfer[tensor]});
-      edges.push_back({to, from, costs.transfer[tensor]});
+      edges.push_back({from, to, weight_of(tensor)});
+      edges.push_back({to, from, weight_of(tensor)});
     }
   }
   return edges;
@@ -36,8 +39,8 @@ std::vector<WeightedEdge> bytes_between_units(const Problem& problem, const Grou
 
 }  // namespace
 
-UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping) {
-  std::vector<WeightedEdge> edges = bytes_between_units(problem, grouping);
+UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping, EdgeWeight weight) {
+  std::vector<WeightedEdge> edges = edges_between_units(problem, grouping, weight);
   // A stable sort, so that both directions of a pair are summed in the same order.
   std::ranges::stable_sort(edges, [](const WeightedEdge& a, const WeightedEdge& b) {
     return a.from != b.from ? a.from < b.from : a.to < b.to;

@@ -14,10 +14,13 @@ namespace emplace::search {
 struct UnitGraph {
   std::vector<std::size_t> begin{0};
   std::vector<std::uint32_t> neighbour;
-  std::vector<double> weight;  // transfer time in ticks if the two are on different devices, mean over all routes
+  std::vector<double> weight;  // see EdgeWeight
 };
 
-UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping);
+// What the edges of two units weigh: the time in ticks to send their tensors, mean over all routes; or their bytes.
+enum class EdgeWeight : std::uint8_t { time, bytes };
+
+UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping, EdgeWeight weight = EdgeWeight::time);
 
 // The devices that a partitioner may use.
 struct Processors {
