@@ -18,9 +18,11 @@ std::span<const MachineEntry> machines() {
         "Mirhoseini et al. 2018 (Hierarchical Planner), testbed", "k40x2");
     add("k80xN", "One 18-core Haswell host with N GPUs of Tesla K80 boards (11.4 GB each) on PCIe 3.0; N from 1 to 64.",
         "Mirhoseini et al. 2017 (ColocRL) and Addanki et al. 2019 (Placeto), testbeds", "k80x4");
-    add("tf1-k40xN", "k40xN as TensorFlow 1 drives it: launches ahead of the GPU, 3.1 ms for each tensor sent; N to 64.",
+    add("tf1-k40xN",
+        "k40xN as TensorFlow 1 drives it: launches ahead of the GPU, 3.1 ms for each tensor sent; N to 64.",
         "Mirhoseini et al. 2018 (Hierarchical Planner), testbed and human column", "tf1-k40x2");
-    add("tf1-k80xN", "k80xN as TensorFlow 1 drives it: launches ahead of the GPU, 3.1 ms for each tensor sent; N to 64.",
+    add("tf1-k80xN",
+        "k80xN as TensorFlow 1 drives it: launches ahead of the GPU, 3.1 ms for each tensor sent; N to 64.",
         "as tf1-k40xN", "tf1-k80x4");
     add("p100xN", "One 22-core Broadwell host with N Tesla P100 (16 GB each) on PCIe 3.0; N from 1 to 64.",
         "Zhou et al. 2019 (GDP), testbed", "p100x4");

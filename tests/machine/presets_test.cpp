@@ -61,7 +61,8 @@ TEST_P(EveryPreset, GivesFiguresWithinWhatHardwareOfOurTimeDoes) {
   for (const MachineChannel& channel : machine.channels) {
     EXPECT_GE(channel.bytes_per_s, 1e8) << channel.name;
     EXPECT_LE(channel.bytes_per_s, 1e12) << channel.name;
-    EXPECT_LE(channel.latency_s, 1e-3) << channel.name;
+    // Presets that describe a framework's transfers (tf1-) have what it adds, too.
+    EXPECT_LE(channel.latency_s, GetParam().starts_with("tf1-") ? 1e-2 : 1e-3) << channel.name;
   }
 }
 

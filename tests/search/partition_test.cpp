@@ -70,6 +70,31 @@ TEST_P(EveryPartitioner, ThatKnowsTheGraphAloneCountsOpsAndNotWhatTheyCost) {
   EXPECT_EQ(of_second("graph"), 8);
 }
 
+TEST_P(EveryPartitioner, ThatKnowsTheFlowCountsBytesAndNotHowOftenTheyAreSent) {
+  // A ring of four ops: two opposite edges carry a large tensor each, the two others a hundred tensors of a byte. By
+  // the bytes the small tensors should be cut, by time the large ones: on a channel with much latency they take less.
+  ProblemBuilder builder("ring");
+  for (const char* name : {"d0", "d1"}) builder.add_device({name, "", no_memory_limit});
+  for (std::size_t d = 0; d < 2; ++d)
+    builder.add_route(DeviceId{d}, DeviceId{1 - d}, {builder.add_channel({"c" + std::to_string(d), 1e-3, 1e9, true})});
+  std::vector<OpId> ops;
+  for (const char* name : {"a", "b", "c", "d"}) ops.push_back(builder.add_op({name, "", {1e-3, 1e-3}, 0, 0, ""}));
+  builder.add_tensor(ops[0], 1000, {ops[1]});
+  builder.add_tensor(ops[2], 1000, {ops[3]});
+  for (int i = 0; i < 100; ++i) {
+    builder.add_tensor(ops[1], 1, {ops[2]});
+    builder.add_tensor(ops[0], 1, {ops[3]});
+  }
+  const Problem problem = builder.build();
+  const auto by_bytes = place(GetParam(), problem, 0, 1, "flow").placement.device;
+  EXPECT_EQ(by_bytes[0], by_bytes[1]);
+  EXPECT_EQ(by_bytes[2], by_bytes[3]);
+  EXPECT_NE(by_bytes[0], by_bytes[2]);
+  const auto by_time = place(GetParam(), problem, 0, 1, "costs").placement.device;
+  EXPECT_EQ(by_time[1], by_time[2]);
+  EXPECT_EQ(by_time[0], by_time[3]);
+}
+
 TEST_P(EveryPartitioner, CutsTwoClustersWhereOneEdgeJoinsThem) {
   // Two cliques of 8 equal ops, joined by one edge: 8 + 8 is balanced, and any other halves cut 7 edges at least.
   std::vector<TinyOp> ops;

@@ -35,8 +35,9 @@ SimulatorExample small() {
 }
 
 TEST(Simulators, AreListedByName) {
-  EXPECT_THAT(entry_names(simulators()), ElementsAre("plain", "placeto", "grappler", "baechi", "giph", "doppler",
-                                                     "quickp", "tarnawski-latency", "tarnawski-throughput"));
+  EXPECT_THAT(entry_names(simulators()),
+              ElementsAre("plain", "placeto", "grappler", "baechi", "giph", "doppler", "quickp", "tensorflow-1",
+                          "tarnawski-latency", "tarnawski-throughput"));
   for (const SimulatorEntry& entry : simulators()) {
     EXPECT_THAT(entry.summary, ::testing::EndsWith(".")) << entry.name;
     EXPECT_EQ(entry.reference.empty(), entry.name == "plain") << entry.name;
@@ -86,8 +87,8 @@ TEST(Simulators, WhatCannotRunOrHasNoWayHasNoTime) {
     EXPECT_FALSE(unsupported.timed());
     EXPECT_TRUE(usage.device_busy.empty());
     // Simulators with their own rates need no routes.
-    const bool needs_route =
-        entry.name == "plain" || entry.name == "giph" || entry.name == "quickp" || entry.name.starts_with("tarnawski");
+    const bool needs_route = entry.name == "plain" || entry.name == "giph" || entry.name == "quickp" ||
+                             entry.name == "tensorflow-1" || entry.name.starts_with("tarnawski");
     const Outcome missing = engine->evaluate({{1, 0}, {}});
     EXPECT_EQ(missing.why, needs_route ? Infeasible::missing_route : Infeasible::no) << entry.name;
   }

@@ -46,7 +46,8 @@ PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOpt
   const Problem& problem = *request.problem;
   const Deadline deadline(request.seconds, request.stop);
   const Units units(problem);
-  UnitGraph graph = make_unit_graph(problem, units.grouping, options.knows == "flow" ? EdgeWeight::bytes : EdgeWeight::time);
+  UnitGraph graph =
+      make_unit_graph(problem, units.grouping, options.knows == "flow" ? EdgeWeight::bytes : EdgeWeight::time);
   Processors processors = make_processors(problem, units, usable);
   if (options.knows == "graph") forget_costs(units, graph, processors);
   if (options.knows == "flow") set_equal_distances(processors);

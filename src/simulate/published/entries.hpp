@@ -12,6 +12,7 @@ SimulatorEntry baechi_simulator();
 SimulatorEntry giph_simulator();
 SimulatorEntry doppler_simulator();
 SimulatorEntry quickp_simulator();
+SimulatorEntry tensorflow_1_simulator();
 SimulatorEntry tarnawski_latency_simulator();
 SimulatorEntry tarnawski_throughput_simulator();
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <type_traits>
 
 #include "emplace/base/error.hpp"
+#include "simulate/published/launches.hpp"
 #include "simulate/published/run.hpp"
 
 namespace emplace::simulate::published {
@@ -53,6 +55,12 @@ struct FirstReady {
   void begin(const Placement&) {}
   Ready operator()(std::uint32_t op, Ticks now) const { return {now, op, op}; }
 };
+// The order in which ops entered the queue of their device, which under S12 may be before their inputs are computed.
+struct FirstEnqueued {
+  std::uint32_t count = 0;
+  void begin(const Placement&) { count = 0; }
+  Ready operator()(std::uint32_t op, Ticks) { return {0, count++, op}; }
+};
 struct LastReady {
   void begin(const Placement&) {}
   Ready operator()(std::uint32_t op, Ticks now) const { return {-now, no_op - op, op}; }
@@ -89,7 +97,7 @@ class StreamOrder {
   std::vector<std::uint8_t> ready_;
 };
 
-enum class Kind : std::uint32_t { op_end, device_free, arrival, lanes_free };
+enum class Kind : std::uint32_t { op_end, device_free, arrival, lanes_free, dispatched };
 struct Event {
   Ticks time;
   Kind kind;
@@ -100,7 +108,8 @@ struct Event {
 template <class Order>
 class Queue final : public SwitchedQueue {
  public:
-  explicit Queue(const SwitchedProblem& problem) : p_(problem), order_(problem), lines_(problem.lane_count) {}
+  explicit Queue(const SwitchedProblem& problem)
+      : p_(problem), order_(problem), launches_(problem), lines_(problem.lane_count) {}
 
   void run(const Placement& placement, Simulated& simulated) override {
     begin(placement, simulated);
@@ -127,6 +136,7 @@ class Queue final : public SwitchedQueue {
     device_ = placement.device.data();
     s_ = &simulated;
     order_.begin(placement);
+    launches_.begin(device_);
     missing_ = p_.inputs;
     ended_ = 0;
     s_->op_start.assign(missing_.size(), 0);
@@ -140,9 +150,25 @@ class Queue final : public SwitchedQueue {
     std::push_heap(events_.begin(), events_.end(), std::greater<>());
   }
 
+  // The order of enqueuing matters only if the device keeps it.
   void becomes_ready(std::uint32_t op, Ticks now) {
+    if constexpr (std::is_same_v<Order, KeyOrder<FirstEnqueued>>)
+      launches_.put(op);
+    else
+      enqueue(op, now);
+  }
+  void enqueue(std::uint32_t op, Ticks now) {
     order_.put(device_[op], op, now);
     devices_to_try_.push_back(device_[op]);
+    if (is_streamed(op)) release_local(op, now);
+  }
+  // S12: whether consumers on the op's device may be enqueued as soon as the op is, because the device runs them later.
+  [[nodiscard]] bool is_streamed(std::uint32_t op) const { return p_.streams && p_.accelerator[device_[op]] != 0; }
+  void release_local(std::uint32_t op, Ticks now) {
+    const MessagePlan& traffic = s_->traffic;
+    for (const std::uint32_t tensor : p_.problem.outputs[op])
+      for (std::uint32_t i = traffic.local_begin[tensor]; i < traffic.local_begin[tensor + 1]; ++i)
+        release(traffic.local[i], now);
   }
   void release(std::uint32_t op, Ticks now) {
     if (--missing_[op] == 0) becomes_ready(op, now);
@@ -162,6 +188,11 @@ class Queue final : public SwitchedQueue {
           release(traffic.consumers[i], now);
         return;
       }
+      case Kind::dispatched: {
+        launches_.host_is_free();
+        enqueue(event.index, now);
+        return;
+      }
       case Kind::lanes_free: {
         const Message& message = traffic.messages[event.index];
         for (std::uint32_t i = message.lane_begin; i < message.lane_end; ++i) {
@@ -177,11 +208,9 @@ class Queue final : public SwitchedQueue {
     const MessagePlan& traffic = s_->traffic;
     ++ended_;
     for (const std::uint32_t consumer : p_.released[op]) release(consumer, now);
-    for (const std::uint32_t tensor : p_.problem.outputs[op]) {
-      for (std::uint32_t i = traffic.local_begin[tensor]; i < traffic.local_begin[tensor + 1]; ++i)
-        release(traffic.local[i], now);
+    if (!is_streamed(op)) release_local(op, now);
+    for (const std::uint32_t tensor : p_.problem.outputs[op])
       for (std::uint32_t m = traffic.message_begin[tensor]; m < traffic.message_begin[tensor + 1]; ++m) request(m, now);
-    }
   }
 
   // A message without lanes starts at once. Others wait in the queue of each of their lanes, in order of (request time,
@@ -204,6 +233,8 @@ class Queue final : public SwitchedQueue {
 
   // Only devices and lanes with an event at this instant can start something.
   void start_what_can(Ticks now) {
+    launches_.advance([&](std::uint32_t op) { enqueue(op, now); },
+                      [&](std::uint32_t op) { push(now + p_.dispatch, Kind::dispatched, op); });
     for (const std::uint32_t device : devices_to_try_)
       if (!device_busy_[device])
         if (const std::uint32_t op = order_.take(device); op != no_op) start_op(op, device, now);
@@ -248,6 +279,7 @@ class Queue final : public SwitchedQueue {
   const std::uint8_t* device_ = nullptr;
   Simulated* s_ = nullptr;
   Order order_;
+  Launches launches_;
   std::vector<Event> events_;
   // N: number of releases that the op still waits for.
   std::vector<std::uint32_t> missing_;
@@ -265,6 +297,7 @@ std::unique_ptr<SwitchedQueue> make_event_queue(const SwitchedProblem& problem, 
     case ReadyOrder::priority: return std::make_unique<Queue<KeyOrder<GivenPriority>>>(problem);
     case ReadyOrder::lifo: return std::make_unique<Queue<KeyOrder<LastReady>>>(problem);
     case ReadyOrder::in_order: return std::make_unique<Queue<StreamOrder>>(problem);
+    case ReadyOrder::enqueued: return std::make_unique<Queue<KeyOrder<FirstEnqueued>>>(problem);
   }
   EMPLACE_CHECK(false, "unknown ready order");
 }

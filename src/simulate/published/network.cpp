@@ -49,6 +49,10 @@ struct Clock {
 
 SwitchedProblem::SwitchedProblem(const Problem& given, const Switches& switches)
     : problem(given), devices(given.device_count()) {
+  const auto is_accelerator = [](const Device& device) { return device.kind != "cpu"; };
+  std::ranges::transform(problem.devices, std::back_inserter(accelerator), is_accelerator);
+  if (switches.dispatch_s > 0) dispatch = Clock{false}.ticks(switches.dispatch_s);
+  streams = switches.streams;
   set_op_times(switches);
   set_edges(switches);
   set_lanes(switches);
@@ -135,12 +139,13 @@ void SwitchedProblem::set_lanes(const Switches& switches) {
 void SwitchedProblem::set_transfers(const Switches& switches) {
   const Clock clock{switches.instant_zeros};
   const std::size_t tensors = problem.tensor_count();
+  const Ticks notice = switches.notice_s > 0 ? clock.ticks(switches.notice_s) : 0;
   message_bytes = problem.tensor_bytes;
   if (switches.control == ControlEdge::four) std::ranges::replace(message_bytes, Bytes{0}, Bytes{4});
 
   const auto add = [&](double latency_s, double transmission_s) {
     const bool late = switches.latency == LatencyIn::path, busy = switches.latency != LatencyIn::off;
-    travel.push_back(clock.ticks((late ? latency_s : 0) + transmission_s));
+    travel.push_back(clock.ticks((late ? latency_s : 0) + transmission_s) + notice);
     hold.push_back(clock.ticks((busy ? latency_s : 0) + transmission_s));
   };
   column.assign(devices * devices, -1);
@@ -172,8 +177,8 @@ void SwitchedProblem::set_transfers(const Switches& switches) {
     for (std::size_t t = 0; t < tensors; ++t) {
       for (std::size_t cls = 0; cls < classes; ++cls) {
         if (problem.given_transfer_times) {  // without latencies the whole time is transmission
-          travel.push_back(problem.transfer_time[t * classes + cls]);
-          hold.push_back(travel.back());
+          hold.push_back(problem.transfer_time[t * classes + cls]);
+          travel.push_back(hold.back() + notice);
           continue;
         }
         add(problem.route_classes[cls].latency_s,
@@ -189,13 +194,14 @@ void SwitchedProblem::check_totals(const Switches& switches) const {
   Wide ticks = 0, bytes = 0;
   for (std::size_t op = 0; op < problem.op_count(); ++op) {
     const auto row = op_hold.begin() + static_cast<std::ptrdiff_t>(op * devices);
-    ticks += *std::max_element(row, row + static_cast<std::ptrdiff_t>(devices));
+    ticks += *std::max_element(row, row + static_cast<std::ptrdiff_t>(devices)) + dispatch;
     bytes += Wide{problem.resident[op]} + problem.scratch[op];
   }
   for (std::size_t t = 0; t < problem.tensor_count(); ++t) {
     const Wide copies = std::max(devices, switches.fan_out == FanOut::edge ? 1 + sent[t].size() : 0);
-    const auto row = hold.begin() + static_cast<std::ptrdiff_t>(t * columns);
-    if (columns > 0) ticks += Wide{*std::max_element(row, row + static_cast<std::ptrdiff_t>(columns))} * copies;
+    Ticks longest = 0;
+    for (std::size_t i = t * columns; i < (t + 1) * columns; ++i) longest = std::max({longest, hold[i], travel[i]});
+    ticks += Wide{longest} * copies;
     bytes += Wide{message_bytes[t]} * copies;
   }
   if (ticks > total_limit)

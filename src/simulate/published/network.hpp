@@ -19,6 +19,10 @@ struct SwitchedProblem {
   std::vector<Ticks> op_time;  // N x D; cannot_run if the device cannot run the op (S10)
   std::vector<Ticks> op_hold;  // N x D: how long the op occupies its device, its gap included (S4)
 
+  Ticks dispatch = 0;                     // S11; 0: none
+  bool streams = false;                   // S12
+  std::vector<std::uint8_t> accelerator;  // D: 1 if the device is not a CPU
+
   Lists sent;                         // T rows: the consumers that wait for the tensor, ascending (S6, S9)
   Lists released;                     // N rows: consumers that only wait for the op's end, on any device (S6)
   std::vector<std::uint32_t> inputs;  // N: how many releases an op waits for

@@ -19,6 +19,7 @@ std::span<const SimulatorEntry> simulators() {
       giph_simulator(),
       doppler_simulator(),
       quickp_simulator(),
+      tensorflow_1_simulator(),
       tarnawski_latency_simulator(),
       tarnawski_throughput_simulator(),
   };

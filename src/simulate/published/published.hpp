@@ -1,5 +1,5 @@
 // The simulators that the papers used, as settings of one engine's switches, so that their figures can be compared. The
-// choices S1 to S10, and those of each published simulator, are in docs/simulators.md.
+// choices S1 to S12, and those of each published simulator, are in docs/simulators.md.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,9 @@ enum class ChannelScope : std::uint8_t { problem, none, egress, pair, shared };
 // S3: the receiver waits for the latency and the channel is busy meanwhile; only the channel is busy; there is no
 // latency.
 enum class LatencyIn : std::uint8_t { path, channel, off };
-// S5. lifo: the op that became ready last runs first, of several at one instant the one with the largest id.
-enum class ReadyOrder : std::uint8_t { fifo, priority, lifo, in_order };
+// S5. lifo: the op that became ready last runs first, of several at one instant the one with the largest id. enqueued:
+// in the order in which ops entered the queue of their device, which differs from fifo under S11 and S12.
+enum class ReadyOrder : std::uint8_t { fifo, priority, lifo, in_order, enqueued };
 // S6: a tensor of 0 bytes arrives when its producer ends; is a message of its own of 0 bytes; of 4 bytes; or shares the
 // transfer of its producer's output 0 (the first tensor with bytes; the first of all if none has bytes).
 enum class ControlEdge : std::uint8_t { none, zero, four, full };
@@ -67,6 +68,12 @@ struct Switches {
   double noise_level = 0;
   std::uint64_t noise_seed = 0;
   std::variant<RouteRates, FixedRates, ProducerRates> rates = RouteRates{};
+  double notice_s = 0;    // S3: from a tensor's arrival until its consumers there learn of it
+  double dispatch_s = 0;  // S11: the host's time for each op on an accelerator, one op after the other; 0: none.
+                          // Needs ReadyOrder::enqueued.
+  // S12: accelerators run ops in the order in which they were enqueued, and an op is enqueued when its inputs from the
+  // same device are enqueued and all others have arrived. Needs ReadyOrder::enqueued.
+  bool streams = false;
   bool instant_zeros = false;  // ops of exactly 0 s and transfers of 0 s last 0 ticks, not 1
 };
 

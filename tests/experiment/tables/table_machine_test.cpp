@@ -24,19 +24,23 @@ class DeviceScales : public ::testing::Test {
   CalibratingRuns runs_;
 };
 
-TEST_F(DeviceScales, OfAMissingCellFollowTheOtherKindAsInRowsThatHaveBoth) {
+TEST_F(DeviceScales, AreOneFactorForEachKindOfDeviceInTheWholeTable) {
+  for (std::size_t row = 0; row < 4; ++row) {
+    EXPECT_DOUBLE_EQ(time(row, "cpu"), std::cbrt(2.0 * 4 * 6));
+    EXPECT_DOUBLE_EQ(time(row, "gpu"), std::sqrt(4.0 * 0.5));
+  }
+  table_.rows[0].published.erase("g");
+  table_.rows[1].published.erase("g");
+  EXPECT_THROW(device_scales(table_, runs_), InputError) << "no row has a time of the GPU";
+}
+
+TEST_F(DeviceScales, AreThoseOfTheRowIfTheTableCalibratesEachRow) {
+  table_.calibrates_each_row = true;
   EXPECT_DOUBLE_EQ(time(0, "cpu"), 2);
   EXPECT_DOUBLE_EQ(time(0, "gpu"), 4);
   EXPECT_DOUBLE_EQ(time(1, "gpu"), 0.5);
   EXPECT_DOUBLE_EQ(time(2, "cpu"), 6);
-  EXPECT_DOUBLE_EQ(time(2, "gpu"), 3) << "the relations are 4 / 2 and 0.5 / 4: their geometric mean is 1/2";
-  EXPECT_DOUBLE_EQ(time(3, "cpu"), std::cbrt(2.0 * 4 * 6)) << "nothing is known of the row";
-  EXPECT_DOUBLE_EQ(time(3, "gpu"), std::sqrt(4.0 * 0.5));
-  table_.rows[2].like = "a";
-  EXPECT_DOUBLE_EQ(time(2, "gpu"), 12) << "4 / 2 alone";
-  table_.rows[0].published.erase("g");
-  table_.rows[1].published.erase("g");
-  EXPECT_THROW(device_scales(table_, runs_), InputError) << "no row has a time of the GPU";
+  EXPECT_DOUBLE_EQ(time(2, "gpu"), std::sqrt(4.0 * 0.5)) << "the row has no time of the GPU";
 }
 
 TEST_F(DeviceScales, HaveTheMostMemoryWithWhichAllIsShortThatWas) {
