@@ -145,6 +145,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
       throw InputError(placements.place_of(method), "placements are for rows whose problem is a file");
     row.placements[method] = placements.text(method);
   }
+  row.like = table.text("like", "");
   row.keys = table.table("keys");
   row.notes = shown(table.texts("notes"));
   table.refuse_unread();
@@ -168,6 +169,9 @@ void refuse_doubles(const PublishedTable& table, const std::string& file) {
   for (const TableRow& row : table.rows)
     if (row.id.empty() || !ids.insert(row.id).second)
       throw InputError(file, "the label {} is empty or not unique as part of a file's name", quote(row.label));
+  for (const TableRow& row : table.rows)
+    if (!row.like.empty() && table.row(row.like) == nullptr)
+      throw InputError(file, "{} is like {}, and there is no row with that label", quote(row.label), quote(row.like));
   std::set<std::string> methods;
   for (const TableMethod& method : table.methods)
     if (method.name == "bound" || method.name == "best")
@@ -187,6 +191,11 @@ void refuse_doubles(const PublishedTable& table, const std::string& file) {
 const TableMethod* PublishedTable::method(const std::string& wanted) const {
   const auto found = std::ranges::find(methods, wanted, &TableMethod::name);
   return found == methods.end() ? nullptr : &*found;
+}
+
+const TableRow* PublishedTable::row(const std::string& label) const {
+  const auto found = std::ranges::find(rows, label, &TableRow::label);
+  return found == rows.end() ? nullptr : &*found;
 }
 
 bool PublishedTable::wants_files() const {

@@ -62,6 +62,7 @@ struct TableRow {
   std::map<std::string, std::string> placements;  // by method: the file of its placement (see --files)
   ConfigTable keys;                               // keys that override the recipes by which this row is learned
   std::vector<std::string> skip;                  // methods that this row does not have
+  std::string like;  // label of the row whose speed stands in for kinds of device without a time in this row; or ""
   std::vector<std::string> notes;
 };
 
@@ -80,6 +81,7 @@ struct PublishedTable {
   CellBudget best_full, best_quick;  // budgets of the column of the portfolio placer `best`
 
   [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null if there is none
+  [[nodiscard]] const TableRow* row(const std::string& label) const;         // null if there is none
   // Whether the problem of some row is a file.
   [[nodiscard]] bool wants_files() const;
 };

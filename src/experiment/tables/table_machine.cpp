@@ -39,6 +39,15 @@ std::optional<double> factor_of_row(const PublishedTable& table, const Calibrati
   return *cell->second.seconds / runs[r].at(kind).seconds;
 }
 
+// The row's factor, or if it has no time, that of the row which it is like.
+std::optional<double> own_factor(const PublishedTable& table, const CalibratingRuns& runs, std::size_t r,
+                                 const std::string& kind, const std::string& method) {
+  if (const auto factor = factor_of_row(table, runs, r, kind, method)) return factor;
+  const TableRow* const like = table.row(table.rows[r].like);
+  if (like == nullptr) return std::nullopt;
+  return factor_of_row(table, runs, static_cast<std::size_t>(like - table.rows.data()), kind, method);
+}
+
 // The factor of the kind over all rows of the table.
 double factor_of_table(const PublishedTable& table, const CalibratingRuns& runs, const std::string& kind,
                        const std::string& method) {
@@ -74,7 +83,7 @@ std::vector<Scales> device_scales(const PublishedTable& table, const Calibrating
     const double of_table = factor_of_table(table, runs, kind, method);
     const auto memory = memory_of(table, runs, kind, method);
     for (std::size_t r = 0; r < all.size(); ++r) {
-      const auto own = table.calibrates_each_row ? factor_of_row(table, runs, r, kind, method) : std::nullopt;
+      const auto own = table.calibrates_each_row ? own_factor(table, runs, r, kind, method) : std::nullopt;
       all[r][kind] = {own.value_or(of_table), memory};
     }
   }

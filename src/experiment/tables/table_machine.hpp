@@ -25,7 +25,8 @@ CalibratingRuns calibrating_runs(const PublishedTable& table);
 
 // For each row and each kind that the table's calibration names:
 //   time    published time / ours: the geometric mean over the rows with a time in the kind's column, because a table
-//           has one machine. If the table calibrates each row, it is the row's own factor where the row has a time.
+//           has one machine. If the table calibrates each row, it is the row's own factor; without a time
+//           in the row, that of the row which it is `like`.
 //   memory  if cells of the column are OOM: the largest memory with which all of these are OOM, the same for all rows;
 //           none if a cell with a time would then not fit.
 // InputError if no row has a time in a column.

@@ -41,6 +41,9 @@ TEST_F(DeviceScales, AreThoseOfTheRowIfTheTableCalibratesEachRow) {
   EXPECT_DOUBLE_EQ(time(1, "gpu"), 0.5);
   EXPECT_DOUBLE_EQ(time(2, "cpu"), 6);
   EXPECT_DOUBLE_EQ(time(2, "gpu"), std::sqrt(4.0 * 0.5)) << "the row has no time of the GPU";
+  table_.rows[2].like = "b";
+  EXPECT_DOUBLE_EQ(time(2, "gpu"), 0.5) << "as in the row that it is like";
+  EXPECT_DOUBLE_EQ(time(2, "cpu"), 6) << "it has a time of the CPU";
 }
 
 TEST_F(DeviceScales, HaveTheMostMemoryWithWhichAllIsShortThatWas) {
