@@ -86,6 +86,27 @@ std::string budget_before_refit(const ConfigTable& resolved) {
   return "";
 }
 
+// The budget with which a training ends before the first decay of the learning rate, which counts the optimizer's
+// steps;
+// "" if there is none.
+std::string budget_before_decay(const ConfigTable& resolved, const std::string& learner) {
+  const ConfigTable& options = resolved.table(learner);
+  if (options.number("learning_rate_decay") == 1) return "";
+  double steps_per_update = 1;
+  for (const char* name : {"epochs", "minibatches"})
+    if (options.contains(name)) steps_per_update *= options.number(name);
+  const double samples = options.number("samples_per_update");
+  for (const auto& [budget, per_update] : {std::pair("evaluations", samples), {"updates", 1.0}})
+    if (resolved.contains(budget))
+      if (const double steps = resolved.number(budget) / per_update * steps_per_update;
+          steps < options.number("learning_rate_decay_every"))
+        return fmt::format(
+            "{}, so the training ends after {:.0f} steps, before the first decay; learning_rate_share "
+            "fits any budget",
+            said(resolved, budget), steps);
+  return "";
+}
+
 // Why the option `name` of the recipe's learner has no effect with this value.
 std::string why_idle_in_learner(const ConfigTable& resolved, const std::string& learner, const std::string& name) {
   if (name == "samples" || name == "updates")
@@ -107,6 +128,8 @@ std::string why_idle_in_learner(const ConfigTable& resolved, const std::string& 
       (name == "fit_steps" ||
        (learner == "cross-entropy" && std::ranges::find(optimizer, name, &OptionInfo::name) != optimizer.end())))
     return fmt::format("{}, which is refitted in closed form", said(resolved, "policy"));
+  if ((learner == "reinforce" || learner == "ppo") && name == "learning_rate_decay_every")
+    return budget_before_decay(resolved, learner);
   if (learner == "post" && (name == "elite_fraction" || name == "ce_window" || name == "fit_steps"))
     return budget_before_refit(resolved);
   return "";

@@ -122,7 +122,7 @@ std::optional<CellResult> finished_result(const CellTask& task) {
   if (!file_exists(file)) return std::nullopt;
   try {
     const json value = json::parse(read_file(file));
-    if (value.at("digest") != digest_of(task)) return std::nullopt;  // the table changed
+    if (value.at("task") != identity_of(task)) return std::nullopt;  // the table changed
     const CellResult result = cell_result_from(value.at("result"));
     return result.feasible && !result.time ? std::nullopt : std::optional(result);
   } catch (const json::exception&) {
@@ -131,12 +131,10 @@ std::optional<CellResult> finished_result(const CellTask& task) {
 }
 
 void keep_result(const CellTask& task, const CellResult& result) {
-  write_file(result_file(task), json{{"problem", task.problem},
-                                     {"task", identity_of(task)},
-                                     {"digest", digest_of(task)},
-                                     {"result", to_json(result)}}
-                                        .dump(2, ' ', false, json::error_handler_t::replace) +
-                                    "\n");
+  write_file(result_file(task),
+             json{{"problem", task.problem}, {"task", identity_of(task)}, {"result", to_json(result)}}.dump(
+                 2, ' ', false, json::error_handler_t::replace) +
+                 "\n");
 }
 
 CellAnswer make_cell(const CellTask& task, dist::World* part, const std::function<bool()>& stop) {

@@ -1,8 +1,4 @@
-#define XXH_INLINE_ALL
 #include "experiment/tables/cell_json.hpp"
-
-#include <fmt/core.h>
-#include <xxhash.h>
 
 #include <cctype>
 #include <filesystem>
@@ -108,11 +104,6 @@ json identity_of(const CellTask& task) {
     *text = without_folder(*text, task.folder);
   identity_fields(here, CellWriter(value));
   return value;
-}
-
-std::string digest_of(const CellTask& task) {
-  const std::string text = identity_of(task).dump(-1, ' ', false, json::error_handler_t::replace);
-  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
 json to_json(const CellResult& result) {

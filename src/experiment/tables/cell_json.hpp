@@ -14,9 +14,6 @@ std::string without_folder(const std::string& text, const std::string& folder);
 // The fields that determine the result: all except the folder and the time that is left.
 nlohmann::json identity_of(const CellTask& task);
 
-// A hash of these fields in hexadecimal digits, by which a later session knows that a result is of this task.
-std::string digest_of(const CellTask& task);
-
 nlohmann::json to_json(const CellResult& result);
 CellResult cell_result_from(const nlohmann::json& value);
 

@@ -88,6 +88,21 @@ TEST(IdleOptions, OfRefitsAreThoseOfABudgetBelowOneWindow) {
   EXPECT_THAT(sentences("evaluations = 100\n[post]\nelite_fraction = 0.2\nwindow = 20"), IsEmpty());
 }
 
+TEST(IdleOptions, OfDecaysInStepsAreThoseOfABudgetThatEndsBeforeTheFirst) {
+  const std::string decay = "learner = 'reinforce'\n[reinforce]\nlearning_rate_decay = 0.95\n";
+  EXPECT_THAT(
+      sentences("updates = 40\n" + decay + "learning_rate_decay_every = 50"),
+      ElementsAre("reinforce.learning_rate_decay_every has no effect: updates is '40', so the training ends after "
+                  "40 steps, before the first decay; learning_rate_share fits any budget"));
+  EXPECT_THAT(sentences("evaluations = 300\n" + decay + "learning_rate_decay_every = 50\nsamples_per_update = 10"),
+              ElementsAre(HasSubstr("after 30 steps")));
+  EXPECT_THAT(sentences("updates = 50\n" + decay + "learning_rate_decay_every = 50"), IsEmpty());
+  EXPECT_THAT(sentences("updates = 10\nlearner = 'ppo'\n[ppo]\nlearning_rate_decay = 0.5\nepochs = 4\n"
+                        "learning_rate_decay_every = 30"),
+              IsEmpty())
+      << "40 steps, one for each epoch";
+}
+
 TEST(IdleOptions, KnowWhichPoliciesHaveAClosedFormAndWhichHaveOneRound) {
   const Problem problem = test::two_chains(1);
   const std::vector<policy::PolicyProblem> problems = {{&problem, make_grouping(problem, GroupingKind::op)}};
