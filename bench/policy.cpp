@@ -57,6 +57,8 @@ constexpr Workload workloads[] = {
     {"gdp", "gdp", "graph_layers = 3\nplacer_layers = 2", 1.5, 16},
     // One round of an episode; its graphs are nearly chains.
     {"hsdag", "hsdag", "update_timestep = 1", 1.05, 1},
+    {"hsdag-gat", "hsdag", "update_timestep = 1\nencoder = \"gat\"", 1.05, 1},
+    {"hsdag-gin", "hsdag", "update_timestep = 1\nencoder = \"gin\"", 1.05, 1},
 };
 
 void train(benchmark::State& state, const Workload& workload, std::uint32_t ops) {

@@ -1,6 +1,7 @@
 // REINFORCE (Williams 1992) as ColocRL, the Hierarchical Planner and Placeto use it: the gradient of the mean over the
 // batch of (return - baseline) x log-probability, with one optimiser step in each update. Defaults are ColocRL's
-// (docs/papers/colocrl.md, section 3).
+// (docs/papers/colocrl.md, section 3). With several epochs a batch is used for as many steps, without a probability
+// ratio, as HSDAG's paper lists them (docs/papers/hsdag.md, section 2.5); with a ratio that is ppo.
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 #include "learn/advantages.hpp"
@@ -18,6 +19,7 @@ struct ReinforceOptions {
   int samples_per_update = 8;
   int controllers = 1;
   int updates = 2000;
+  int epochs = 1;
   AdvantageOptions advantages;
   std::string over_samples = "mean";
   EntropyOptions entropy;
@@ -31,6 +33,11 @@ void describe(ReinforceOptions& o, OptionVisitor& visit) {
   visit("controllers", o.controllers,
         {.min = 1, .max = 1e6, .help = "Controllers that share a batch equally, each with its own baseline."});
   visit("updates", o.updates, {.min = 1, .help = "Updates in all, where no budget is given."});
+  visit("epochs", o.epochs,
+        {.min = 1,
+         .max = 10000,
+         .help = "Optimiser steps on each batch. Each follows the gradient at the parameters of its time; nothing "
+                 "corrects for the batch being drawn with those before the first (the learner ppo does)."});
   describe(o.advantages, visit);
   visit("over_samples", o.over_samples,
         {.choices = {"mean", "sum"}, .help = "Whether the samples' gradients are averaged or added up."});
@@ -75,8 +82,11 @@ class ReinforceLearner final : public Learner {
       gradient_.forward(policy, rollouts, log);
       entropy = mean_entropy(log);
     } else {
-      entropy = compute_gradient(policy, batch, entropy_weight);
-      report = ascent_.step(policy, progress);
+      for (int epoch = 0; epoch < o_.epochs; ++epoch) {
+        const double now = compute_gradient(policy, batch, entropy_weight);
+        if (epoch == 0) entropy = now;
+        report = ascent_.step(policy, progress);
+      }
     }
     return {{"baseline", advantages.baseline},       {"entropy", entropy},
             {"entropy_weight", entropy_weight},      {"gradient_norm", report.gradient_norm},
@@ -97,7 +107,8 @@ class ReinforceLearner final : public Learner {
   }
 
  private:
-  // Returns the entropy per head of the distribution that the rollouts were drawn from.
+  // Returns the entropy per head of the policy's distribution: in the first epoch, that which the rollouts were drawn
+  // from.
   double compute_gradient(policy::Policy& policy, const LearningBatch& batch, double entropy_weight) {
     const double weight = o_.over_samples == "sum" ? 1 : 1 / static_cast<double>(batch.samples());
     return mean_entropy(gradient_.compute(
@@ -122,7 +133,7 @@ class ReinforceLearner final : public Learner {
 LearnerEntry reinforce_learner() {
   LearnerEntry entry;
   entry.name = "reinforce";
-  entry.summary = "Policy gradient against a baseline; one optimiser step on every batch.";
+  entry.summary = "Policy gradient against a baseline; one optimiser step on every batch, or several.";
   entry.reference = "Williams (1992); Mirhoseini et al. (ICML 2017)";
   entry.columns = {"baseline", "entropy", "entropy_weight", "gradient_norm", "learning_rate", "used_samples"};
   make_from_options<ReinforceLearner, ReinforceOptions>(entry, checked_reinforce);

@@ -28,6 +28,22 @@ TEST(HsdagClusters, LimitThePlacementsThatCanBeDrawn) {
     }
 }
 
+TEST(HsdagLearning, TakesFourStepsOnAnEpisodeInFourEpochs) {
+  // The paper's number of epochs, against four updates with the same episode, which has its dropout masks and clusters.
+  const auto learned = [](const std::string& epochs, int updates) {
+    NetworkTraining training(two_chains(1), "hsdag", "hidden = 16\nupdate_timestep = 3", learner + epochs, 1,
+                             GroupingKind::op);
+    std::vector<policy::Rollout> episode;
+    sample_rollouts(*training.policy, *training.evaluator, training.list, {}, episode);
+    for (; updates > 0; --updates) training.learner->update(*training.policy, episode);
+    return std::vector<float>(training.policy->parameters().begin(), training.policy->parameters().end());
+  };
+  const std::vector<float> four = learned("\nepochs = 4", 1);
+  EXPECT_EQ(four, learned("", 4));
+  EXPECT_NE(four, learned("", 1));
+  EXPECT_EQ(learned("\nepochs = 1", 1), learned("", 1));
+}
+
 // Four independent ops, each fast on one of two devices, two on each: 20 ms; random placements take 58 ms on average.
 // The paper's learner has no baseline and learns this slowly. All seeds but one end at 20 ms; that one misplaces one
 // op.

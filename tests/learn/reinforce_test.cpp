@@ -15,6 +15,7 @@ namespace {
 
 using namespace test;
 using ::testing::Each;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 // A policy on two ops and two devices with a learner whose step is the gradient itself: outcomes are given by hand.
@@ -116,6 +117,59 @@ TEST(Reinforce, HasTheEnumeratedGradientAsItsMeanWhenItSamples) {
   sampled.policy->backward(all, coefficients, 0);
   for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], sampled.policy->gradient()[i], 0.06) << i;
   EXPECT_GT(*std::ranges::max_element(sampled.policy->gradient()), 0.2);  // far more than the error allowed
+}
+
+// The parameters after so many steps of plain gradient ascent on sum_s R_s / K log p_s, computed here.
+std::vector<float> after_steps(policy::Policy& policy, const std::vector<policy::Rollout>& batch, int steps) {
+  for (; steps > 0; --steps) {
+    policy::LogProbabilities log;
+    policy.forward(batch, log);
+    std::vector<double> coefficients;
+    for (std::size_t s = 0; s < batch.size(); ++s)
+      coefficients.insert(coefficients.end(), log.of(s).size(),
+                          -to_seconds(batch[s].outcome.makespan) * 1e3 / static_cast<double>(batch.size()));
+    std::ranges::fill(policy.gradient(), 0.0f);
+    policy.backward(batch, coefficients, 0);
+    for (std::size_t i = 0; i < policy.parameters().size(); ++i) policy.parameters()[i] += policy.gradient()[i];
+  }
+  return {policy.parameters().begin(), policy.parameters().end()};
+}
+
+TEST(Reinforce, TakesOneStepAlongTheGradientUnlessItHasMoreEpochs) {
+  const std::vector batch = {timed({0, 1}, 5), timed({1, 1}, 4)};
+  for (const ConfigTable& options : {table({}), table({{"epochs", whole(1)}})}) {
+    ConfigTable chosen = options;
+    chosen.set("baseline", text("none"));
+    ByHand hand(chosen), other(chosen);
+    hand.move(batch);
+    EXPECT_THAT(hand.policy->parameters(), ElementsAreArray(after_steps(*other.policy, batch, 1)));
+  }
+}
+
+TEST(Reinforce, TakesAStepInEachEpochAlongTheGradientAtTheParametersOfItsTime) {
+  const std::vector batch = {timed({0, 1}, 5), timed({1, 1}, 4)};
+  const ConfigTable options = table({{"epochs", whole(4)}, {"baseline", text("none")}});
+  ByHand hand(options), other(options), once(table({{"baseline", text("none")}}));
+  const auto four = hand.move(batch), one = once.move(batch);
+  EXPECT_THAT(hand.policy->parameters(), ElementsAreArray(after_steps(*other.policy, batch, 4)));
+  double difference = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) difference = std::max(difference, std::abs(four[i] - 4 * one[i]));
+  EXPECT_GT(difference, 0.1) << "the gradient changes from step to step";
+  EXPECT_EQ(hand.metrics.at("entropy"), once.metrics.at("entropy")) << "of the distribution that was drawn from";
+}
+
+TEST(Reinforce, CountsAnUpdateOfSeveralEpochsOnce) {
+  // Four steps of Adam; the baseline, the number of updates and the advantages are those of one update.
+  const std::vector batch = {timed({0, 1}, 5), timed({1, 1}, 4)};
+  ByHand four(table({{"optimizer", text("adam")}, {"epochs", whole(4)}})), one(table({{"optimizer", text("adam")}}));
+  four.move(batch);
+  one.move(batch);
+  State after_four = four.learner->save(), after_one = one.learner->save();
+  EXPECT_EQ(get_scalar<std::int64_t>(after_four, "optimizer/step"), 4);
+  EXPECT_EQ(get_scalar<std::int64_t>(after_one, "optimizer/step"), 1);
+  for (State* state : {&after_four, &after_one})
+    std::erase_if(*state, [](const auto& entry) { return entry.first.starts_with("optimizer/"); });
+  EXPECT_EQ(after_four, after_one);
 }
 
 TEST(Reinforce, LearnsNothingWhereEveryRewardIsTheBaseline) {

@@ -46,6 +46,41 @@ TEST(ScaleRows, HasTheGradientsOfItsFormula) {
                 [](auto& tape, std::span<const Var> v) { return Vars{scale_rows(tape, v[0], v[1])}; });
 }
 
+// Row 2 reads nothing, row 3 another row alone.
+const Lists neighbours{.begin = {0, 2, 5, 5, 6}, .items = {0, 1, 0, 1, 3, 1}};
+
+TEST(NeighbourAttention, OfAHandWorkedExample) {
+  // s is a node's own number, and the one that others read of it.
+  //   row 0: r = log 3 + 0, log 3 - log 3 = e; weights 3 : 1
+  //   row 1: r = -5 log 2, -5 log 2 - log 3, 0; e is a fifth of it; weights 1/2 : 3^-0.2 / 2 : 1
+  //   row 3: row 1 alone
+  const float l2 = std::log(2.0F), l3 = std::log(3.0F), second = std::pow(3.0F, -0.2F) / 2;
+  const std::vector<float> values = {8, 4, 100, 16, l3, 0, -5 * l2, -l3, 0, 0, 0, 5 * l2};
+  Tape<float> tape;
+  tape.begin(values, {});
+  const Var y = neighbour_attention(tape, tape.parameter({0, 4, 1}), tape.parameter({4, 4, 2}), neighbours);
+  const auto found = tape.value(y).all();
+  EXPECT_FLOAT_EQ(found[0], 0.75F * 8 + 0.25F * 4);
+  EXPECT_FLOAT_EQ(found[1], (0.5F * 8 + second * 4 + 16) / (1.5F + second));
+  EXPECT_EQ(found[2], 0);
+  EXPECT_FLOAT_EQ(found[3], 4);
+}
+
+TEST(NeighbourAttention, HasTheGradientsOfItsFormula) {
+  for (const std::size_t columns : {1, 19})
+    check_network({{4, columns}, {4, 2}}, [](auto& tape, std::span<const Var> v) {
+      const Var once = neighbour_attention(tape, v[0], v[1], neighbours);
+      return Vars{neighbour_attention(tape, once, v[1], neighbours), once};
+    });
+}
+
+TEST(NeighbourAttention, HasTheGradientOfItsScoresAlsoForAConstant) {
+  const std::vector<double> fixed = random_values<double>(4 * 3, 7);
+  test::expect_right_gradients({{4, 2}}, [&](Tape<double>& tape, std::span<const Var> v) {
+    return Vars{neighbour_attention(tape, tape.constant({fixed.data(), 4, 3}), v[0], neighbours)};
+  });
+}
+
 TEST(SparseOps, RefuseRowsThatAreNot) {
   const std::vector<float> values(12);
   Tape<float> tape;
@@ -55,6 +90,10 @@ TEST(SparseOps, RefuseRowsThatAreNot) {
   EXPECT_THROW(product_of_rows(tape, x, good, bad), BugError);
   EXPECT_THROW(symmetric_product(tape, lists, weights, x), BugError);
   EXPECT_THROW(scale_rows(tape, x, x), BugError);
+  EXPECT_THROW(neighbour_attention(tape, x, tape.parameter({0, 3, 2}), lists), BugError);
+  EXPECT_THROW(neighbour_attention(tape, x, x, Lists{.begin = {0, 0, 0, 0}, .items = {}}), BugError);
+  EXPECT_THROW(neighbour_attention(tape, x, tape.parameter({0, 3, 2}), Lists{.begin = {0, 1, 1, 1}, .items = {3}}),
+               BugError);
 }
 
 TEST(AddNorm, HasTheGradientsOfItsFormulaAlsoForTwiceTheSame) {

@@ -62,7 +62,7 @@ inline constexpr Trial trials[] = {
     {"hierarchical_aligned", "hierarchical", same_devices,
      "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
      "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\"\naligned = true\nposition_waves = 1\n"
-     "grouper_gain = 5"},
+     "number_of_outputs = true\ngrouper_gain = 5"},
     {"placeto", "placeto", same_devices, "size = \"small\"\nmessage_rounds = 1", 0.1F, 1.0F / 4096, 8000},
     {"placeto_in_random_order", "placeto", same_devices,
      "size = \"small\"\nmessage_rounds = 1\ninitial = \"first\"\ntraversal = \"random\"", 0.1F, 1.0F / 4096, 4000},
@@ -84,6 +84,10 @@ inline constexpr Trial trials[] = {
     {"hsdag_in_two_passes", "hsdag", sparse_graphs,
      "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2\nparsing_passes = 2\nscore_layers = 1", 0.1F,
      1.0F / 4096, 4000},
+    {"hsdag_with_attention", "hsdag", sparse_graphs,
+     "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2\nencoder = \"gat\"", 0.1F, 1.0F / 4096, 8000},
+    {"hsdag_with_isomorphism_layers", "hsdag", sparse_graphs,
+     "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2\nencoder = \"gin\"", 0.1F, 1.0F / 4096, 8000},
     {"hsdag_node_by_node", "hsdag", sparse_graphs,
      "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2\ngrouping = \"none\"", 0.1F, 1.0F / 4096, 20000},
     {"hsdag_in_learned_groups", "hsdag", sparse_graphs,

@@ -75,7 +75,7 @@ struct WholeGrouper {
         setup{made.list, types, 1},
         asked(read_options<policy::HierarchicalOptions>(ConfigTable::parse_toml(options, "test"))),
         network(policy::hierarchical_sizes(asked, setup)),
-        table(policy::unit_table(made.list.front(), types, {1, 2}, 2, network.sizes.position_waves)),
+        table(policy::unit_table(made.list.front(), types, policy::op_columns(asked))),
         gradient(network.layout.size(), 0.0F) {
     tape.begin(made.policy->parameters(), gradient);
     logits = policy::grouper_logits<float>(tape, network, table.first_type,

@@ -27,6 +27,14 @@ TEST(HierarchicalNetwork, HasTheParametersOfItsPage) {
   EXPECT_EQ(HierarchicalNetwork({.types = 200, .groups = 256, .devices = 2}).layout.size(), 4'159'778U);
 }
 
+TEST(HierarchicalNetwork, HasOneMoreInputOfTheGrouperForTheNumberOfOutputs) {
+  // 66 instead of 65 columns, each of which has 64 weights.
+  const HierarchicalNetwork network({.types = 10, .groups = 8, .devices = 2, .number_of_outputs = true});
+  EXPECT_EQ(network.grouper_weight.rows, 66U);
+  EXPECT_EQ(network.sizes.group_features(), 43U) << "groups have no such column";
+  EXPECT_EQ(network.layout.size(), 3'242'834U + 64U);
+}
+
 TEST(HierarchicalNetwork, SpreadsTheFirstLogitsOfItsGrouperByTheGain) {
   const auto start = [](double gain) {
     const HierarchicalNetwork network({.types = 2, .groups = 4, .devices = 2, .hidden = 6, .grouper_gain = gain});
@@ -174,7 +182,7 @@ struct ForkJoin {
   [[nodiscard]] UnitTable table() {
     PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
     seen.shapes = shapes;
-    return unit_table(seen, types, {1, 1}, 2);
+    return unit_table(seen, types, {.shapes = {1, 1}, .neighbours = 2});
   }
   Problem problem = fork_join(2);
   OutputShapes shapes;
@@ -223,7 +231,7 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
   fork_join.problem.op_types = {"Split", "Conv", "?", "Add"};
   PolicyProblem seen(&fork_join.problem, make_grouping(fork_join.problem, GroupingKind::colocation));
   seen.shapes = fork_join.shapes;
-  const UnitTable table = unit_table(seen, fork_join.types, {1, 1}, 1, 1);
+  const UnitTable table = unit_table(seen, fork_join.types, {.shapes = {1, 1}, .neighbours = 1, .position_waves = 1});
   // Units {s, t}, {a}, {b}; N = 4. s: log 2, no producer, first consumer a = 2/4. a: producer s = 1/4, consumer t =
   // 4/4. Each unit's place: sine and cosine of 1/6, 3/6 and 5/6 of pi.
   const float c = std::sqrt(0.75F);
@@ -233,6 +241,37 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
   EXPECT_THAT(table.first_type.begin, ::testing::ElementsAre(0, 1, 2, 2)) << "b's type is not known";
   EXPECT_THAT(table.first_type.items, ::testing::ElementsAre(2, 1));
   EXPECT_THAT(table.types.items, ::testing::ElementsAre(2, 0, 1));
+}
+
+// Four ops by themselves with 0, 1, 2 and 7 outputs, the last of them scalars, which fill no shape slot.
+UnitTable table_of_outputs(bool number_of_outputs) {
+  const Problem problem = tiny(plain_devices(1), {{"a", {1}}, {"b", {1}}, {"c", {1}}, {"d", {1}}}, {}, 1);
+  PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
+  seen.shapes = {};
+  for (const std::size_t outputs : {0, 1, 2, 7}) {
+    seen.shapes.add_op();
+    for (std::size_t k = 0; k < outputs; ++k)
+      seen.shapes.add_output(outputs == 7 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{3});
+  }
+  return unit_table(seen, {}, {.shapes = {2, 1}, .number_of_outputs = number_of_outputs, .neighbours = 1});
+}
+
+TEST(OpFeatures, HaveALogarithmOfTheNumberOfOutputsBehindTheirShapes) {
+  const float four = std::log(4.0F);  // log(1 + 3), a shape
+  EXPECT_THAT(table_of_outputs(true).first_op, Pointwise(FloatEq(), {0.0F, 0.0F, 0.0F,           0.0F, 0.0F,  //
+                                                                     four, 0.0F, std::log(2.0F), 0.0F, 0.0F,  //
+                                                                     four, four, std::log(3.0F), 0.0F, 0.0F,  //
+                                                                     0.0F, 0.0F, std::log(8.0F), 0.0F, 0.0F}));
+}
+
+TEST(OpFeatures, HaveNoSuchColumnUnlessItIsAskedFor) {
+  const UnitTable with = table_of_outputs(true), without = table_of_outputs(false);
+  ASSERT_EQ(without.first_op.size(), 4U * 4U);
+  ASSERT_EQ(with.first_op.size(), 4U * 5U);
+  for (std::size_t unit = 0; unit < 4; ++unit)
+    for (std::size_t column = 0; column < 4; ++column)
+      EXPECT_EQ(without.first_op[unit * 4 + column], with.first_op[unit * 5 + column + (column < 2 ? 0 : 1)]);
+  EXPECT_EQ(with.shapes, without.shapes) << "groups add up shapes alone";
 }
 
 }  // namespace

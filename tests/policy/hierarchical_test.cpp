@@ -111,7 +111,8 @@ TEST(Hierarchical, HasTheGradientOfTheExpectedCostAndSoHasReinforceWithSharedGro
 
 TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
   // 600 ops are three chunks: the same log-probabilities and gradient as from one matrix of all rows.
-  const std::string chosen = quiet + "groups = 5\nposition_waves = 3\ngrouper_entropy = 0.5\n";
+  const std::string chosen =
+      quiet + "groups = 5\nposition_waves = 3\nnumber_of_outputs = true\ngrouper_entropy = 0.5\n";
   Made made(staggered_ops(600), chosen);
   made.perturb(0.3);
   const Rollout rollout = made.draw(1, 0, 0);
@@ -129,6 +130,51 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
   nn::seed<float>(tape, rows, std::span(rollout.actions).first(600), std::span(coefficients).first(600), 0.1 * 0.5);
   tape.backward();
   whole.expect_gradient(made, 1e-3);
+}
+
+// Two ops without neighbours and with equal types and first outputs; the second op has two outputs more.
+Problem one_and_three_outputs() {
+  ProblemBuilder builder("outputs");
+  for (Device& device : plain_devices(1)) builder.add_device(std::move(device));
+  for (const char* name : {"one", "three"}) {
+    OpSpec op;
+    op.name = name;
+    op.seconds = {1e-3};
+    builder.add_op(std::move(op));
+  }
+  for (const std::size_t op : {0, 1, 1, 1}) builder.add_tensor(OpId{op}, 12, {});
+  return builder.build("outputs");
+}
+
+TEST(Hierarchical, TellsOpsApartByTheirNumberOfOutputsAndLearnsFromIt) {
+  const auto logs = [](Made& made) {
+    made.perturb(0.5);
+    Rollout rollout;
+    rollout.actions = {0, 0, 0, 0};
+    LogProbabilities log;
+    made.policy->forward({&rollout, 1}, log);
+    made.policy->backward({&rollout, 1}, std::vector<double>{1, 0, 0, 0}, 0);
+    return log.value;
+  };
+  Made without(one_and_three_outputs(), quiet + "groups = 2\n");
+  const auto equal = logs(without);
+  EXPECT_EQ(equal[0], equal[1]);
+  Made with(one_and_three_outputs(), quiet + "groups = 2\nnumber_of_outputs = true\n");
+  const auto unequal = logs(with);
+  EXPECT_GT(std::abs(unequal[0] - unequal[1]), 1e-3);
+  // Rows of W1: 2 of the type, 2 of the shape, 1 of the number of outputs, 4 of neighbours. The first op has 1 output,
+  // so the gradient by its row is log 2 x that by b1.
+  const auto gradient = with.policy->gradient();
+  const auto layout = with.policy->layout();
+  ASSERT_EQ(layout[1].name, "grouper/weight");
+  ASSERT_EQ(layout[1].shape[0], 9U);
+  const std::size_t weight = layout[0].size(), row = weight + 4 * 4, bias = weight + layout[1].size();
+  double largest = 0;
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_NEAR(gradient[row + j], std::log(2.0) * gradient[bias + j], 1e-6);
+    largest = std::max(largest, std::abs(static_cast<double>(gradient[row + j])));
+  }
+  EXPECT_GT(largest, 1e-3);
 }
 
 TEST(Hierarchical, GivesAGroupThatNoDeviceCanRunTheFirstDeviceWithoutAChoice) {
@@ -167,6 +213,27 @@ TEST(Hierarchical, WithoutGroupingPlacesUnitsInTopologicalOrder) {
   double sum = 0;
   for (const double q : all.probabilities()) sum += q;
   EXPECT_NEAR(sum, 1, 1e-6);
+}
+
+TEST(Hierarchical, WithoutGroupingHasNoGrouperAndNoLogProbabilityOfGroups) {
+  // Neither a grouper's parameters nor its heads: 8 units are 8 heads, all of devices.
+  Made made(two_chains(1), quiet + "grouping = \"none\"\n"), learned(two_chains(1), quiet + "groups = 8\n");
+  const auto grouper_parameters = [](const Made& of) {
+    std::size_t count = 0;
+    for (const Policy::ParameterInfo& info : of.policy->layout())
+      if (info.name == "types" || info.name.starts_with("grouper")) count += info.size();
+    return count;
+  };
+  EXPECT_EQ(grouper_parameters(made), 0U);
+  // Types 1 x 2; W1 (2 + 2 + 4) x 4, b1 4; W2 4 x 8, b2 8.
+  EXPECT_EQ(grouper_parameters(learned), 2U + 36U + 40U);
+  EXPECT_EQ(learned.policy->parameter_count() - made.policy->parameter_count(), 78U) << "the placer is the same";
+  const Rollout rollout = made.draw(1, 0, 0);
+  LogProbabilities log;
+  made.policy->forward({&rollout, 1}, log);
+  EXPECT_EQ(rollout.actions.size(), 8U);
+  EXPECT_EQ(log.value.size(), 8U);
+  for (const double value : log.value) EXPECT_LT(value, 0) << "each unit's device is drawn";
 }
 
 TEST(Hierarchical, WithRandomGroupingHasNoGrouperToLearn) {

@@ -49,23 +49,61 @@ struct HsdagLoops {
       for (std::size_t j = 0; j < x[r].size(); ++j) x[r][j] += y[r][j];
     return x;
   }
+  // 1 for each node and its neighbours.
+  static Table adjacency(const policy::NodeGraph& graph) {
+    Table a(graph.nodes, std::vector<double>(graph.nodes, 0));
+    for (std::size_t v = 0; v < graph.nodes; ++v) a[v][v] = 1;
+    for (std::size_t e = 0; e < graph.edges(); ++e) a[graph.from[e]][graph.to[e]] = a[graph.to[e]][graph.from[e]] = 1;
+    return a;
+  }
+  static Table product(const Table& a, const Table& x) {
+    Table y(a.size(), std::vector<double>(x.front().size(), 0));
+    for (std::size_t v = 0; v < a.size(); ++v)
+      for (std::size_t u = 0; u < x.size(); ++u)
+        for (std::size_t j = 0; j < y[v].size(); ++j) y[v][j] += a[v][u] * x[u][j];
+    return y;
+  }
+  // Kipf, Welling 2017: Dg^-1/2 (A + I) Dg^-1/2 x W + b.
+  [[nodiscard]] Table convolution(const Table& x, const policy::HsdagNetwork::GraphLayer& layer, Table a) const {
+    std::vector<double> degree(a.size(), 0);
+    for (std::size_t v = 0; v < a.size(); ++v)
+      for (const double each : a[v]) degree[v] += each;
+    for (std::size_t v = 0; v < a.size(); ++v)
+      for (std::size_t u = 0; u < a.size(); ++u) a[v][u] /= std::sqrt(degree[v] * degree[u]);
+    return linear(product(a, x), layer.linear);
+  }
+  // Velickovic et al. 2018, equations 1 to 4, with one head: z = x W; weights softmax_u LeakyReLU(a . [z_v, z_u]).
+  [[nodiscard]] Table attention(const Table& x, const policy::HsdagNetwork::GraphLayer& layer, Table a) const {
+    Table z = linear(x, layer.linear);
+    for (auto& row : z)
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] -= at(layer.linear.bias, 0, j);
+    for (std::size_t v = 0; v < a.size(); ++v) {
+      double sum = 0;
+      for (std::size_t u = 0; u < a.size(); ++u) {
+        double e = 0;
+        for (std::size_t j = 0; j < z[v].size(); ++j)
+          e += at(layer.attention, j, 0) * z[v][j] + at(layer.attention, j, 1) * z[u][j];
+        a[v][u] *= std::exp(e > 0 ? e : 0.2 * e);
+        sum += a[v][u];
+      }
+      for (double& weight : a[v]) weight /= sum;
+    }
+    Table y = product(a, z);
+    for (auto& row : y)
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] += at(layer.linear.bias, 0, j);
+    return y;
+  }
   [[nodiscard]] Table gnn(const Table& x, const policy::HsdagNetwork::Gnn& layers,
                           const policy::NodeGraph& graph) const {
-    const std::size_t n = x.size();
-    Table a(n, std::vector<double>(n, 0));
-    for (std::size_t v = 0; v < n; ++v) a[v][v] = 1;
-    for (std::size_t e = 0; e < graph.edges(); ++e) a[graph.from[e]][graph.to[e]] = a[graph.to[e]][graph.from[e]] = 1;
-    std::vector<double> degree(n, 0);
-    for (std::size_t v = 0; v < n; ++v)
-      for (const double each : a[v]) degree[v] += each;
     Table y = x;
     for (const auto& layer : layers.layers) {
-      Table mixed(n, std::vector<double>(x.front().size(), 0));
-      for (std::size_t v = 0; v < n; ++v)
-        for (std::size_t u = 0; u < n; ++u)
-          for (std::size_t j = 0; j < mixed[v].size(); ++j)
-            mixed[v][j] += a[v][u] / std::sqrt(degree[v] * degree[u]) * y[u][j];
-      y = relu(linear(mixed, layer));
+      const Table a = adjacency(graph);
+      switch (network.sizes().encoder) {
+        case policy::HsdagEncoder::gcn: y = relu(convolution(y, layer, a)); break;
+        case policy::HsdagEncoder::gat: y = relu(attention(y, layer, a)); break;
+        // Xu et al. 2019, equation 4.1, with epsilon = 0.
+        case policy::HsdagEncoder::gin: y = relu(linear(relu(linear(product(a, y), layer.inner)), layer.linear)); break;
+      }
     }
     return norm(add(x, y), layers.norm);
   }

@@ -17,6 +17,8 @@ namespace {
 using namespace test;
 using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
+constexpr HsdagEncoder encoders[] = {HsdagEncoder::gcn, HsdagEncoder::gat, HsdagEncoder::gin};
+
 std::map<std::string, std::size_t> parts_of(std::size_t features, std::size_t devices) {
   std::map<std::string, std::size_t> parts;
   const HsdagNetwork network({.features = features, .devices = devices});
@@ -38,21 +40,38 @@ TEST(HsdagNetwork, HasThePapersParameters) {
     EXPECT_EQ(HsdagNetwork({.features = features, .devices = 2}).layout().size(), 141076 + 385 * (features - 17));
 }
 
-TEST(HsdagNetwork, StartsAsItsPageSays) {
-  const HsdagNetwork network({.features = 60, .devices = 2});
+TEST(HsdagNetwork, HasTheParametersOfItsEncoders) {
+  // In 3 layers: attention 128 x 2; the first of a graph isomorphism layer's two, 128 x 128 and 128.
+  const auto count = [](HsdagEncoder encoder) {
+    return HsdagNetwork({.features = 17, .devices = 2, .encoder = encoder}).layout().size();
+  };
+  EXPECT_EQ(count(HsdagEncoder::gcn), 141076U);
+  EXPECT_EQ(count(HsdagEncoder::gat), 141076U + 3 * 256);
+  EXPECT_EQ(count(HsdagEncoder::gin), 141076U + 3 * (128 * 128 + 128));
+}
+
+void expect_start(HsdagEncoder encoder, std::uint64_t seed) {
+  const HsdagNetwork network({.features = 60, .devices = 2, .encoder = encoder});
   std::vector<double> values(network.layout().size());
-  network.layout().initialize<double>(values, 1);
+  network.layout().initialize<double>(values, seed);
   for (const nn::ParameterLayout::Info& info : network.layout().infos()) {
     double largest = 0;
     for (const double value : std::span(values).subspan(info.slice.begin, info.slice.size()))
       largest = std::max(largest, std::abs(value));
     const auto is = [&](const char* part) { return info.name.find(part) != std::string::npos; };
     double bound = 1 / std::sqrt(is("in.0") || is("head.0") ? 60.0 : 128.0);
-    if (is("gnn")) bound = is("bias") ? 0 : std::sqrt(6.0 / 256);  // Glorot
+    if (is("gnn") && encoder != HsdagEncoder::gin) bound = is("bias") ? 0 : std::sqrt(6.0 / 256);  // Glorot
+    if (is("attention")) bound = std::sqrt(6.0 / 129);                                             // Glorot of 128 x 1
     if (is("norm")) bound = is("gain") ? 1 : 0;
     EXPECT_LE(largest, bound) << info.name;
     EXPECT_GE(largest, (info.slice.size() < 10 ? 0.1 : 0.9) * bound) << info.name;
   }
+}
+
+TEST(HsdagNetwork, StartsAsItsPageSays) {
+  expect_start(HsdagEncoder::gcn, 1);
+  expect_start(HsdagEncoder::gat, 2);
+  expect_start(HsdagEncoder::gin, 2);
 }
 
 struct Fixture {
@@ -108,10 +127,11 @@ Ends random_edges(std::uint32_t nodes, std::size_t count, std::uint64_t seed) {
   return ends;
 }
 
-TEST(HsdagNetwork, ComputesWhatItsPageSays) {
+void expect_as_in_loops(HsdagEncoder encoder) {
   for (const int passes : {1, 2, 3})
     for (const std::uint32_t nodes : {1, 2, 7, 30}) {
-      Fixture f(nodes, random_edges(nodes, nodes, passes + nodes));
+      Fixture f(nodes, random_edges(nodes, nodes, passes + nodes),
+                {.features = 5, .hidden = 6, .devices = 3, .encoder = encoder});
       const auto [z, logits] = f.run<double>(f.values, passes);
       f.keep();
       EXPECT_EQ(f.levels.count > 0, f.graph.edges() > 0);
@@ -139,6 +159,10 @@ TEST(HsdagNetwork, ComputesWhatItsPageSays) {
     }
 }
 
+TEST(HsdagNetwork, ComputesWhatItsPageSays) { expect_as_in_loops(HsdagEncoder::gcn); }
+TEST(HsdagNetwork, ComputesGraphAttentionAsItsPaperHasIt) { expect_as_in_loops(HsdagEncoder::gat); }
+TEST(HsdagNetwork, ComputesGraphIsomorphismLayersAsTheirPaperHasThem) { expect_as_in_loops(HsdagEncoder::gin); }
+
 // With the assignment held fixed, because a finite step could change it.
 void expect_right_gradients(Fixture f, int passes, double rate) {
   f.run<double>(f.values, passes);
@@ -158,6 +182,15 @@ TEST(HsdagNetwork, HasRightGradients) {
 }
 TEST(HsdagNetwork, HasRightGradientsWithDropoutAndThroughSeveralPasses) {
   expect_right_gradients(Fixture(30, random_edges(30, 34, 2), {.features = 5, .hidden = 12, .devices = 3}), 2, 0.2);
+}
+
+TEST(HsdagNetwork, HasRightGradientsOfEachEncoder) {
+  for (const HsdagEncoder encoder : {HsdagEncoder::gat, HsdagEncoder::gin}) {
+    const HsdagSizes sizes{.features = 5, .hidden = 12, .devices = 3, .encoder = encoder};
+    expect_right_gradients(Fixture(9, random_edges(9, 10, 1), sizes), 1, 0);
+    expect_right_gradients(Fixture(1, {}, sizes), 1, 0);
+    expect_right_gradients(Fixture(30, random_edges(30, 34, 2), sizes), 2, 0.2);
+  }
 }
 
 TEST(HsdagNetwork, TeachesEdgeScoresThroughTheWeightsOfClustersAlone) {
@@ -181,22 +214,27 @@ TEST(HsdagNetwork, TeachesEdgeScoresThroughTheWeightsOfClustersAlone) {
   }
 }
 
-TEST(HsdagNetwork, DoesNotDependOnTheOrderOfNodes) {
+void expect_no_order(HsdagEncoder encoder) {
   constexpr std::uint32_t nodes = 12;
   const Ends ends = random_edges(nodes, 14, 8);
-  Fixture one(nodes, ends);
+  const HsdagSizes sizes{.features = 5, .hidden = 6, .devices = 3, .encoder = encoder};
+  Fixture one(nodes, ends, sizes);
   one.run<double>(one.values, 1);
   std::vector<std::uint32_t> moved(nodes);
   for (std::uint32_t v = 0; v < nodes; ++v) moved[v] = (v * 5 + 3) % nodes;
   Ends moved_ends;
   for (const auto& [a, b] : ends) moved_ends.emplace_back(moved[a], moved[b]);
-  Fixture two(nodes, moved_ends);
+  Fixture two(nodes, moved_ends, sizes);
   for (std::uint32_t v = 0; v < nodes; ++v)
     std::copy_n(one.features.begin() + v * 5, 5, two.features.begin() + moved[v] * 5);
   const auto a = one.run<double>(one.values, 1).second, b = two.run<double>(two.values, 1).second;
   for (std::uint32_t v = 0; v < nodes; ++v)
     for (std::size_t d = 0; d < 3; ++d)
       EXPECT_NEAR(a[one.levels.cluster_of_node[v] * 3 + d], b[two.levels.cluster_of_node[moved[v]] * 3 + d], 1e-11);
+}
+
+TEST(HsdagNetwork, DoesNotDependOnTheOrderOfNodes) {
+  for (const HsdagEncoder encoder : encoders) expect_no_order(encoder);
 }
 
 TEST(HsdagNetwork, LeavesOutTheLayersOfOtherWaysToGroup) {

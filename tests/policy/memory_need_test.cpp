@@ -101,6 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"hsdag", "hsdag", "update_timestep = 2", 500, 2},
                       Case{"hsdag_of_long_episodes", "hsdag", "update_timestep = 20\nhidden = 32", 500, 8},
                       Case{"hsdag_in_passes", "hsdag", "parsing_passes = 3\nupdate_timestep = 1", 500, 2},
+                      Case{"hsdag_with_attention", "hsdag", "encoder = \"gat\"\nupdate_timestep = 2", 500, 2},
+                      Case{"hsdag_with_isomorphism_layers", "hsdag", "encoder = \"gin\"\nupdate_timestep = 2", 500, 2},
                       Case{"hsdag_node_by_node", "hsdag", "grouping = \"none\"\nupdate_timestep = 1", 1000, 2}),
     [](const auto& info) { return info.param.name; });
 

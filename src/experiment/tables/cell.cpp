@@ -14,6 +14,8 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
 #include "experiment/tables/cell_json.hpp"
@@ -112,6 +114,27 @@ std::optional<CellResult> train(const CellTask& task, dist::World* part, const J
 
 }  // namespace
 
+namespace {
+
+// Whether two recipes of cells compute the same, in whatever folder. A recipe that an older program resolved lacks the
+// options that came later; those have their defaults, with which older programs computed.
+bool compute_the_same(const std::string& then, const std::string& now) {
+  if (then.empty() || now.empty()) return then == now;
+  const auto whole = [](const std::string& toml) { return with_defaults(ConfigTable::parse_toml(toml, "table")); };
+  return difference_in(whole(then), whole(now),
+                       [](const std::string& key) { return affects_of(key) == Affects::place; })
+      .empty();
+}
+
+bool is_same_task(json then, json now) {
+  if (!compute_the_same(then.at("recipe"), now.at("recipe"))) return false;
+  then.erase("recipe");
+  now.erase("recipe");
+  return then == now;
+}
+
+}  // namespace
+
 std::string result_file(const CellTask& task) { return fmt::format("{}/cells/{}.json", task.folder, task.id); }
 std::string placement_file(const CellTask& task) {
   return fmt::format("{}/cells/{}.placement.json", task.folder, task.id);
@@ -122,11 +145,13 @@ std::optional<CellResult> finished_result(const CellTask& task) {
   if (!file_exists(file)) return std::nullopt;
   try {
     const json value = json::parse(read_file(file));
-    if (value.at("task") != identity_of(task)) return std::nullopt;  // the table changed
+    if (!is_same_task(value.at("task"), identity_of(task))) return std::nullopt;  // the table changed
     const CellResult result = cell_result_from(value.at("result"));
     return result.feasible && !result.time ? std::nullopt : std::optional(result);
   } catch (const json::exception&) {
     return std::nullopt;  // not a file of this program: the cell is made again
+  } catch (const InputError&) {
+    return std::nullopt;  // likewise, in its recipe
   }
 }
 

@@ -52,7 +52,8 @@ struct CellAnswer {
 std::string result_file(const CellTask& task);
 std::string placement_file(const CellTask& task);
 
-// The result in its file, if the file is of exactly this task; otherwise none.
+// The result in its file, if the file is of exactly this task; otherwise none. An option that the program did not have
+// when the file was written counts as given with its default.
 std::optional<CellResult> finished_result(const CellTask& task);
 
 // Writes the result's file.

@@ -13,6 +13,11 @@ namespace emplace::nn {
 // of lists.items.
 template <class T>
 Var symmetric_product(Tape<T>& tape, const Lists& lists, std::span<const double> values, Var x);
+// y_i = the sum over j in lists[i] of a_ij x_j, where a_i is the softmax over these j of LeakyReLU(s_i0 + s_j1), with
+// slope 0.2 below 0: one head of graph attention (Velickovic et al. 2018, equations 1 to 4), for values that are
+// transformed before or afterwards. x is n x columns with columns > 0, scores n x 2; an empty list gives zeros.
+template <class T>
+Var neighbour_attention(Tape<T>& tape, Var x, Var scores, const Lists& lists);
 // y_e = x_{a[e]} * x_{b[e]}, element by element.
 template <class T>
 Var product_of_rows(Tape<T>& tape, Var x, std::span<const std::uint32_t> a, std::span<const std::uint32_t> b);

@@ -7,23 +7,37 @@
 
 namespace emplace::policy {
 
-UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> op_types, const ShapeSlots& shapes,
-                     std::size_t neighbours, std::size_t position_waves) {
+namespace {
+
+// The op's columns; those of the unit's position are left as they are.
+void set_first_op(const PolicyProblem& problem, std::uint32_t op, std::span<const std::uint32_t> position,
+                  const OpColumns& columns, std::span<float> row) {
+  add_shape_logs(problem.shapes, op, columns.shapes, row.first(columns.shapes.size()));
+  row = row.subspan(columns.shapes.size());
+  if (columns.number_of_outputs) {
+    row.front() = static_cast<float>(std::log1p(static_cast<double>(problem.shapes.output_count(op))));
+    row = row.subspan(1);
+  }
+  set_neighbour_slots(*problem.problem, position, op, columns.neighbours, row.first(2 * columns.neighbours));
+}
+
+}  // namespace
+
+UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> op_types, const OpColumns& columns) {
   const Grouping& grouping = problem.grouping;
+  const ShapeSlots& shapes = columns.shapes;
   const std::vector<std::uint32_t> types = type_ids(*problem.problem, op_types);
   const std::vector<std::uint32_t> position = topological_positions(*problem.problem);
-  const std::size_t width = shapes.size() + 2 * neighbours + 2 * position_waves;
   UnitTable table;
   table.shape_slots = shapes.size();
-  table.first_op.assign(grouping.count() * width, 0.0F);
+  table.first_op.assign(grouping.count() * columns.size(), 0.0F);
   table.shapes.assign(grouping.count() * shapes.size(), 0.0F);
   for (std::size_t unit = 0; unit < grouping.count(); ++unit) {
     const std::span<const std::uint32_t> ops = grouping.members[unit];
     const std::uint32_t first = *std::ranges::min_element(ops, {}, [&](std::uint32_t op) { return position[op]; });
-    const std::span<float> row = std::span(table.first_op).subspan(unit * width, width);
-    add_shape_logs(problem.shapes, first, shapes, row.first(shapes.size()));
-    set_neighbour_slots(*problem.problem, position, first, neighbours, row.subspan(shapes.size(), 2 * neighbours));
-    set_position_waves(unit, grouping.count(), row.last(2 * position_waves));
+    const std::span<float> row = std::span(table.first_op).subspan(unit * columns.size(), columns.size());
+    set_first_op(problem, first, position, columns, row);
+    set_position_waves(unit, grouping.count(), row.last(2 * columns.position_waves));
     if (types[first] != no_type) table.first_type.items.push_back(types[first]);
     table.first_type.begin.push_back(static_cast<std::uint32_t>(table.first_type.items.size()));
     for (const std::uint32_t op : ops) {

@@ -30,12 +30,9 @@ class HierarchicalPolicy final : public NetworkPolicy {
                  static_cast<std::uint32_t>(options.placements_per_grouping)),
         placer_(network_, noise_, setup.seed),
         sampling_placer_(network_, noise_, setup.seed) {
-    const ShapeSlots shapes{static_cast<std::size_t>(options.shape_outputs),
-                            static_cast<std::size_t>(options.shape_dimensions)};
+    const OpColumns columns = op_columns(options);
     for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({&problem.grouping,
-                           unit_table(problem, setup.op_types, shapes, static_cast<std::size_t>(options.adjacency) / 2,
-                                      static_cast<std::size_t>(options.position_waves))});
+      problems_.push_back({&problem.grouping, unit_table(problem, setup.op_types, columns)});
     use(network_.layout);
     network_.initialize<float>(parameters_, setup.seed);
   }

@@ -14,6 +14,7 @@ struct HierarchicalSizes {
   std::size_t types, groups, devices;  // T, G, D
   bool has_grouper = true;
   std::size_t shape_slots = 25, neighbour_slots = 20, position_waves = 0;
+  bool number_of_outputs = false;  // a column of the grouper's input
   std::size_t type_width = 20, grouper_hidden = 64;
   std::size_t hidden = 512;  // H, even: the encoder has H/2 units in each direction
   double grouper_gain = 1;   // times Glorot's bound: spread of the grouper's first logits
@@ -21,7 +22,7 @@ struct HierarchicalSizes {
   double squash = 5, temperature = 10;
 
   [[nodiscard]] std::size_t op_constants() const {  // columns besides the type's
-    return shape_slots + neighbour_slots + 2 * position_waves;
+    return shape_slots + (number_of_outputs ? 1 : 0) + neighbour_slots + 2 * position_waves;
   }
   [[nodiscard]] std::size_t group_features() const { return types + shape_slots + groups; }  // F_g
 };
@@ -44,7 +45,8 @@ struct HierarchicalNetwork {
   nn::Slice output_weight;                                           // Wd
 };
 
-// n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, neighbours, position waves).
+// n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, number of
+// outputs, neighbours, position waves).
 // Both must stay valid until the tape's step ends.
 template <class T>
 nn::Var grouper_logits(nn::Tape<T>& tape, const HierarchicalNetwork& network, const Lists& types,

@@ -38,6 +38,9 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
   visit("shape_dimensions", o.shape_dimensions,
         {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
+  visit("number_of_outputs", o.number_of_outputs,
+        {.help = "The grouper also reads how many outputs an op has, as the paper's does.",
+         .only_with = {{"grouping", {"learned"}}}});
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 256,
@@ -86,6 +89,13 @@ GroupingMode mode_of(const HierarchicalOptions& options) {
                                         : GroupingMode::learned;
 }
 
+OpColumns op_columns(const HierarchicalOptions& o) {
+  return {.shapes = {static_cast<std::size_t>(o.shape_outputs), static_cast<std::size_t>(o.shape_dimensions)},
+          .number_of_outputs = o.number_of_outputs,
+          .neighbours = static_cast<std::size_t>(o.adjacency) / 2,
+          .position_waves = static_cast<std::size_t>(o.position_waves)};
+}
+
 LogitNoise noise_of(const HierarchicalOptions& options) {
   return {noise_kind_of(options.noise), options.noise_size, options.noise_share};
 }
@@ -114,6 +124,7 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   }
   sizes.has_grouper = mode_of(o) == GroupingMode::learned;
   sizes.shape_slots = static_cast<std::size_t>(o.shape_outputs) * static_cast<std::size_t>(o.shape_dimensions);
+  sizes.number_of_outputs = o.number_of_outputs;
   sizes.neighbour_slots = static_cast<std::size_t>(o.adjacency);
   sizes.position_waves = static_cast<std::size_t>(o.position_waves);
   sizes.grouper_gain = o.grouper_gain;

@@ -7,6 +7,7 @@
 
 #include "emplace/policy/policy.hpp"
 #include "policy/common/logit_noise.hpp"
+#include "policy/hierarchical/group_features.hpp"
 #include "policy/hierarchical/network.hpp"
 
 namespace emplace::policy {
@@ -29,6 +30,7 @@ struct HierarchicalOptions {
   double grouper_entropy = 1;
   int shape_outputs = 5;
   int shape_dimensions = 5;
+  bool number_of_outputs = false;
   double squash = 5;
   double temperature = 10;
   std::string noise = "uniform";
@@ -38,6 +40,7 @@ struct HierarchicalOptions {
 void describe(HierarchicalOptions& options, OptionVisitor& visit);
 
 GroupingMode mode_of(const HierarchicalOptions& options);
+OpColumns op_columns(const HierarchicalOptions& options);
 LogitNoise noise_of(const HierarchicalOptions& options);
 // Throws InputError for problems with different numbers of devices, for more groups than units in a training, and,
 // without grouping, for problems with different numbers of units or more units than the encoder supports.

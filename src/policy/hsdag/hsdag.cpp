@@ -45,6 +45,7 @@ class HsdagPolicy final : public NetworkPolicy {
     sizes.features = columns.width();
     sizes.hidden = static_cast<std::size_t>(options.hidden);
     sizes.devices = common_device_count(setup.problems, "hsdag");
+    sizes.encoder = hsdag_encoder(options.encoder);
     sizes.score_layers = options.score_layers;
     sizes.pool_layers = options.pool_layers;
     sizes.scores_edges = grouping_ == HsdagGrouping::parsed;

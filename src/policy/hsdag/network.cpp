@@ -11,6 +11,11 @@ using nn::Matrix;
 using nn::Tape;
 using nn::Var;
 
+HsdagEncoder hsdag_encoder(const std::string& name) {
+  if (name == "gcn") return HsdagEncoder::gcn;
+  return name == "gat" ? HsdagEncoder::gat : HsdagEncoder::gin;
+}
+
 HsdagNetwork::HsdagNetwork(const HsdagSizes& sizes) : sizes_(sizes) {
   const std::size_t features = sizes.features, hidden = sizes.hidden;
   in_first = linear("in.0", features, hidden);
@@ -38,9 +43,21 @@ HsdagNetwork::Linear HsdagNetwork::linear(const std::string& name, std::size_t i
   return {layout_.add(name + ".weight", in, out, start), layout_.add(name + ".bias", 1, out, start)};
 }
 
-HsdagNetwork::Linear HsdagNetwork::convolution(const std::string& name) {
-  return {layout_.add(name + ".weight", sizes_.hidden, sizes_.hidden, nn::glorot_uniform()),
-          layout_.add(name + ".bias", 1, sizes_.hidden, nn::zeros)};
+HsdagNetwork::GraphLayer HsdagNetwork::graph_layer(const std::string& name) {
+  const std::size_t hidden = sizes_.hidden;
+  GraphLayer made;
+  if (sizes_.encoder == HsdagEncoder::gin) {
+    made.inner = linear(name + ".inner", hidden, hidden);
+    made.linear = linear(name, hidden, hidden);
+    return made;
+  }
+  made.linear = {layout_.add(name + ".weight", hidden, hidden, nn::glorot_uniform()),
+                 layout_.add(name + ".bias", 1, hidden, nn::zeros)};
+  if (sizes_.encoder == HsdagEncoder::gat) {
+    const double bound = std::sqrt(6 / (static_cast<double>(hidden) + 1));  // Glorot's, of each column by itself
+    made.attention = layout_.add(name + ".attention", hidden, 2, nn::uniform(bound));
+  }
+  return made;
 }
 
 HsdagNetwork::Norm HsdagNetwork::norm(const std::string& name) {
@@ -50,7 +67,7 @@ HsdagNetwork::Norm HsdagNetwork::norm(const std::string& name) {
 
 HsdagNetwork::Gnn HsdagNetwork::gnn(const std::string& name, int layers) {
   Gnn made;
-  for (int i = 0; i < layers; ++i) made.layers.push_back(convolution(name + "." + std::to_string(i)));
+  for (int i = 0; i < layers; ++i) made.layers.push_back(graph_layer(name + "." + std::to_string(i)));
   made.norm = norm(name + ".norm");
   return made;
 }
@@ -65,10 +82,12 @@ HsdagNetwork::Residual HsdagNetwork::residual(const std::string& name) {
 double bytes_of_passes(const HsdagSizes& sizes, const NodeGraph& graph, int parsing_passes) {
   const auto nodes = static_cast<double>(graph.nodes), edges = static_cast<double>(graph.edges());
   // In rows of the hidden width that a pass keeps for its gradient.
-  const auto of_layers = [](int layers) { return 2.0 * layers + 2; };  // mixed, linear; norm
-  constexpr double of_input = 7;                                       // two layers and their norms, mixed
-  constexpr double of_edge = 5;                                        // both ends, linear, norm, score
-  constexpr double of_pooling = 4, of_cluster = 8;                     // residual layers; sums, scaled, output
+  // Mixed, linear, and that of a graph isomorphism layer's hidden units; norm.
+  const double of_layer = sizes.encoder == HsdagEncoder::gin ? 3 : 2;
+  const auto of_layers = [&](int layers) { return of_layer * layers + 2; };
+  constexpr double of_input = 7;                    // two layers and their norms, mixed
+  constexpr double of_edge = 5;                     // both ends, linear, norm, score
+  constexpr double of_pooling = 4, of_cluster = 8;  // residual layers; sums, scaled, output
   double of_node = of_input + of_layers(sizes.score_layers);
   // A parsing pass leaves about a third of the nodes.
   double share = 1, clusters = 0;
@@ -111,21 +130,35 @@ Var HsdagPass<T>::linear(Var x, const HsdagNetwork::Linear& layer, nn::Activatio
   return nn::linear(tape_, x, tape_.parameter(layer.weight), tape_.parameter(layer.bias), activation);
 }
 
-// LN(h + y), where y is h after applying drop(relu(Ahat y W + b)) once for each layer.
+// LN(h + y), where y is h after all layers.
 template <class T>
 Var HsdagPass<T>::gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph) {
-  if (mixed_.is_none()) mixed_ = mix(graph, h_);
   Var y = h_;
-  for (const HsdagNetwork::Linear& layer : layers.layers)
-    y = nn::linear_relu_drop(tape_, y.id == h_.id ? mixed_ : mix(graph, y), tape_.parameter(layer.weight),
-                             tape_.parameter(layer.bias), dropout_);
+  for (const HsdagNetwork::GraphLayer& layer : layers.layers) {
+    Var x = mix(layer, graph, y);
+    if (p_.sizes().encoder == HsdagEncoder::gin) x = linear(x, layer.inner, nn::Activation::relu);
+    y = nn::linear_relu_drop(tape_, x, tape_.parameter(layer.linear.weight), tape_.parameter(layer.linear.bias),
+                             dropout_);
+  }
   return nn::add_norm(tape_, h_, y, tape_.parameter(layers.norm.gain), tape_.parameter(layers.norm.offset),
                       norm_epsilon<T>);
 }
 
+// Graph attention scores and adds up rows of x W. As the sums over neighbours and W are linear, W can follow them: the
+// scores are x (W a), and the sums are those of x.
 template <class T>
-Var HsdagPass<T>::mix(const NodeGraph& graph, Var x) {
-  return nn::symmetric_product(tape_, graph.neighbours, graph.weights, x);
+Var HsdagPass<T>::mix(const HsdagNetwork::GraphLayer& layer, const NodeGraph& graph, Var x) {
+  if (p_.sizes().encoder == HsdagEncoder::gat) {
+    const Var by = nn::matmul(tape_, tape_.parameter(layer.linear.weight), tape_.parameter(layer.attention));
+    return nn::neighbour_attention(tape_, x, nn::matmul(tape_, x, by), graph.neighbours);
+  }
+  if (x.id == h_.id && !mixed_.is_none()) return mixed_;
+  const Var mixed =
+      p_.sizes().encoder == HsdagEncoder::gin
+          ? nn::segment_sum(tape_, x, graph.neighbours)  // a node is in its own list: (1 + 0) x + neighbours
+          : nn::symmetric_product(tape_, graph.neighbours, graph.weights, x);
+  if (x.id == h_.id) mixed_ = mixed;
+  return mixed;
 }
 
 template <class T>

@@ -13,6 +13,11 @@
 
 namespace emplace::policy {
 
+// The layers of the graph networks: graph convolutions (Kipf, Welling 2017), graph attention with one head (Velickovic
+// et al. 2018), or graph isomorphism layers with an epsilon of 0 (Xu et al. 2019).
+enum class HsdagEncoder : std::uint8_t { gcn, gat, gin };
+HsdagEncoder hsdag_encoder(const std::string& name);
+
 struct HsdagSizes {
   std::size_t features = 0;  // F
   std::size_t hidden = 128;  // H
@@ -22,6 +27,7 @@ struct HsdagSizes {
   // are not needed are left out.
   bool scores_edges = true;
   std::size_t groups = 0;
+  HsdagEncoder encoder = HsdagEncoder::gcn;
 };
 
 // The parameters, in one vector.
@@ -35,8 +41,13 @@ class HsdagNetwork {
   struct Norm {
     nn::Slice gain, offset;
   };
+  struct GraphLayer {
+    Linear inner;         // gin: the first of its two layers
+    Linear linear;        // the last step: drop(relu(x W + b))
+    nn::Slice attention;  // gat: H x 2, for the node that reads and for its neighbours
+  };
   struct Gnn {
-    std::vector<Linear> layers;
+    std::vector<GraphLayer> layers;
     Norm norm;
   };
   struct Residual {
@@ -59,7 +70,7 @@ class HsdagNetwork {
 
  private:
   Linear linear(const std::string& name, std::size_t in, std::size_t out);
-  Linear convolution(const std::string& name);
+  GraphLayer graph_layer(const std::string& name);
   Norm norm(const std::string& name);
   Gnn gnn(const std::string& name, int layers);
   Residual residual(const std::string& name);
@@ -98,14 +109,15 @@ class HsdagPass {
   nn::Var norm_relu_drop(nn::Var x, const HsdagNetwork::Norm& norm);
   nn::Var linear(nn::Var x, const HsdagNetwork::Linear& layer, nn::Activation activation);
   nn::Var gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph);
-  nn::Var mix(const NodeGraph& graph, nn::Var x);
+  // What each node reads of itself and its neighbours.
+  nn::Var mix(const HsdagNetwork::GraphLayer& layer, const NodeGraph& graph, nn::Var x);
   nn::Var residual(nn::Var x, const HsdagNetwork::Residual& layer);
 
   nn::Tape<T>& tape_;
   const HsdagNetwork& p_;
   nn::Dropout dropout_;
   nn::Var h_;
-  nn::Var mixed_;  // Ahat h, which both graph networks begin with; none: not computed yet
+  nn::Var mixed_;  // of h, which both graph networks begin with unless they attend; none: not computed yet
 };
 
 // The clusterings of a forward pass: one for each parsing pass, as long as there are edges. The memory is reused.

@@ -20,12 +20,17 @@ void describe(HsdagOptions& o, OptionVisitor& visit) {
          .help = "Parsing passes; each leaves a quarter to a third as many clusters.",
          .only_with = {{"grouping", {"parsed"}}}});
   visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Width of all hidden layers."});
+  visit(
+      "encoder", o.encoder,
+      {.choices = {"gcn", "gat", "gin"},
+       .help = "The layers of the graph networks: graph convolutions (the paper's), graph attention with one head, or "
+               "graph isomorphism layers, both in the released code."});
   visit("score_layers", o.score_layers,
         {.min = 1,
          .max = 64,
-         .help = "Graph convolutions whose result scores edges (or draws groups).",
+         .help = "Graph layers whose result scores edges (or draws groups).",
          .only_with = {{"grouping", {"parsed", "learned"}}}});
-  visit("pool_layers", o.pool_layers, {.min = 1, .max = 64, .help = "Graph convolutions whose result is pooled."});
+  visit("pool_layers", o.pool_layers, {.min = 1, .max = 64, .help = "Graph layers whose result is pooled."});
   visit(
       "dropout", o.dropout,
       {.min = 0, .max = 0.99, .help = "Share of the hidden values dropped while placements are drawn to learn from."});

@@ -14,6 +14,7 @@ struct HsdagOptions {
   int update_timestep = 20;
   int parsing_passes = 1;
   int hidden = 128;
+  std::string encoder = "gcn";
   int score_layers = 2;
   int pool_layers = 1;
   double dropout = 0.2;

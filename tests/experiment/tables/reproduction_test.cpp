@@ -131,6 +131,35 @@ TEST_F(SmallReproduction, MakesNothingTwiceAndAgainWhatHasChanged) {
   EXPECT_NE(cell(made, "post").ours, cell(first, "post").ours) << "which is another training too";
 }
 
+TEST_F(SmallReproduction, MakesNothingAgainForAnOptionThatCameLaterAndHasItsDefault) {
+  make(small_table());
+  const std::string name = file("cells/one.post.0.json");
+  const auto change_recipe = [&](const std::string& was, const std::string& is) {
+    nlohmann::json kept = nlohmann::json::parse(read_file(name));
+    std::string recipe = kept["task"]["recipe"];
+    ASSERT_NE(recipe.find(was), std::string::npos) << recipe;
+    recipe.replace(recipe.find(was), was.size(), is);
+    kept["task"]["recipe"] = recipe;
+    write_file(name, kept.dump());
+  };
+  const auto is_made_again = [&] {
+    const std::string before = read_file(name);
+    make(small_table());
+    return read_file(name) != before;
+  };
+  EXPECT_FALSE(is_made_again());
+  // As an older program wrote it, which had no option hold_problems, and another name for the folder of the run.
+  change_recipe("hold_problems = 1\n", "");
+  change_recipe("run = \"runs/", "run = \"runs/older-");
+  EXPECT_FALSE(is_made_again());
+  change_recipe("seed = 0\n", "seed = 0\nhold_problems = 2\n");
+  EXPECT_TRUE(is_made_again()) << "another value than the default";
+  change_recipe("hold_problems", "held_problems");
+  EXPECT_TRUE(is_made_again()) << "a key that this program does not have";
+  change_recipe("hold_problems = 1", "hold_problems = = 1");
+  EXPECT_TRUE(is_made_again()) << "no recipe at all";
+}
+
 TEST_F(SmallReproduction, LeavesTheUnfinishedRunOfAnotherTableAlone) {
   make(small_table());
   const auto run = std::filesystem::directory_iterator(file("runs"))->path().string();
