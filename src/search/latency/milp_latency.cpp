@@ -38,9 +38,11 @@ struct LatencySplit {
   Ticks latency = 0;
 };
 
-// The better of two splits: the greedy one, and every unit on the device that runs it fastest among those that are
-// hosts. Nothing if neither is feasible.
-std::optional<LatencySplit> latency_start(const Problem& problem, simulate::Engine& engine) {
+// The best of three splits: the greedy one; that of least load along one order (the paper's second baseline); and every
+// unit on the CPU that runs it fastest, if one can. Nothing if none is feasible.
+std::optional<LatencySplit> latency_start(const PlacerRequest& request, const std::string& place,
+                                          simulate::Engine& engine) {
+  const Problem& problem = *request.problem;
   std::optional<LatencySplit> best;
   const auto offer = [&](std::vector<std::uint8_t> devices) {
     const Outcome outcome = engine.evaluate({devices, {}});
@@ -48,6 +50,8 @@ std::optional<LatencySplit> latency_start(const Problem& problem, simulate::Engi
       best = LatencySplit{std::move(devices), outcome.makespan};
   };
   if (auto greedy = greedy_latency_split(problem)) offer(std::move(*greedy));
+  ContiguousSplitter splitter(request, place, split_classes(problem, true));
+  if (auto split = splitter.along_one_order()) offer(std::move(*split));
   const Units units(problem);
   std::vector<std::uint8_t> device_of_unit = units.fastest;
   for (std::size_t unit = 0; unit < units.count(); ++unit) {
@@ -103,13 +107,15 @@ PlacerResult place_milp_latency(const PlacerRequest& request, const ConfigTable&
   const Problem& problem = *request.problem;
   const Deadline deadline(request.seconds.value_or(o.solver.seconds), request.stop);
   const auto engine = make_latency_engine(problem);
-  std::optional<LatencySplit> best = latency_start(problem, *engine);
+  std::optional<LatencySplit> best = latency_start(request, options.place(), *engine);
   const Ticks latest = best ? best->latency : longest_latency(problem);
   IntegerAnswer answer;
   double bound = 0;  // in ticks, of all splits of the wanted kind
   if (!deadline.passed()) {
     const LatencyProgram latency(problem, static_cast<std::size_t>(o.subgraphs), latest);
-    answer = minimise(latency.program(), limits_of(o.solver, request, deadline.left()));
+    IntegerLimits limits = limits_of(o.solver, request, deadline.left());
+    limits.plain_branching = true;  // cuts do not help where a row has an effect for one value of a column only
+    answer = minimise(latency.program(), limits);
     bound = latency.ticks_of(answer.finished && !answer.solution.empty() ? answer.objective : answer.bound);
     if (!answer.solution.empty()) {
       LatencySplit found{latency.split_of(answer.solution), 0};
