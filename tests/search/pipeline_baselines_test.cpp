@@ -27,11 +27,24 @@ Partitioning graph_of(std::size_t nodes, std::vector<std::pair<int, int>> edges)
 TEST(BlockClasses, MergeTheTailsOfBranchesThatMeetAgain) {
   // 0 -> {1, 2} -> 3 is one biconnected component with the tails 0, 1 and 2; 3 -> 4 is another with the tail 3.
   const Problem problem = graph_of(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}).problem();
-  EXPECT_THAT(block_classes(problem, false).of_op, ElementsAre(0, 0, 0, 1, 2));
+  EXPECT_THAT(block_classes(problem, {}, false).of_op, ElementsAre(0, 0, 0, 1, 2));
 }
 
 TEST(BlockClasses, OfAChainAreItsOps) {
-  EXPECT_THAT(block_classes(graph_of(4, {{0, 1}, {1, 2}, {2, 3}}).problem(), false).of_op, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(block_classes(graph_of(4, {{0, 1}, {1, 2}, {2, 3}}).problem(), {}, false).of_op, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(BlockClasses, IgnoreAnInputThatEveryOpReads) {
+  // 1 -> 2 -> 3 and edges from 0 to all of them: one component with the tails 0, 1, 2, or a chain beside 0.
+  Partitioning graph = graph_of(4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {2, 3}});
+  for (PartitionNode& node : graph.nodes) node.accelerator = 3;
+  const Problem problem = graph.problem();
+  EXPECT_THAT(block_classes(problem, {}, false).of_op, ElementsAre(0, 0, 0, 1));
+  EXPECT_THAT(block_classes(problem, {OpId{std::size_t{0}}}, false).of_op, ElementsAre(0, 1, 2, 3));
+  // {0, 1, 2} and {3}: 9 + 2; {0, 1} and {2, 3}: 6 + 2.
+  EXPECT_NEAR(load_ms(place_pipeline("pipedream-like", problem)), 11, 1e-8);
+  EXPECT_NEAR(load_ms(place_pipeline("pipedream-like", problem, {{"ignore", "[\"0\"]"}})), 8, 1e-8);
+  EXPECT_THROW(place_pipeline("pipedream-like", problem, {{"ignore", "[\"4\"]"}}), InputError);
 }
 
 TEST(BlockClasses, TakeBackwardOpsWithTheirForwardOps) {
@@ -40,10 +53,10 @@ TEST(BlockClasses, TakeBackwardOpsWithTheirForwardOps) {
   training.nodes[0].color = training.nodes[3].color = 1;
   training.nodes[1].color = training.nodes[2].color = 2;
   training.nodes[2].backward = training.nodes[3].backward = true;
-  EXPECT_THAT(block_classes(training.problem(), false).of_op, ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(block_classes(training.problem(), {}, false).of_op, ElementsAre(0, 0, 0, 0));
   // Without the edge f0 -> b0 it is a chain.
   training.edges.pop_back();
-  EXPECT_THAT(block_classes(training.problem(), false).of_op, ElementsAre(0, 1, 1, 0));
+  EXPECT_THAT(block_classes(training.problem(), {}, false).of_op, ElementsAre(0, 1, 1, 0));
 }
 
 TEST(PipedreamLike, CutsOnlyBetweenBlocks) {

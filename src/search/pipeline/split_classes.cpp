@@ -168,15 +168,17 @@ SplitClasses split_classes(const Problem& problem, std::vector<std::uint32_t> of
   return classes;
 }
 
-SplitClasses block_classes(const Problem& problem, bool merge_idle) {
+SplitClasses block_classes(const Problem& problem, const std::vector<OpId>& ignored, bool merge_idle) {
   std::vector<std::uint32_t> of_op = make_grouping(problem, GroupingKind::colocation).unit_of_op;
   // Super-node 2c has the forward ops of class c, 2c + 1 its backward ops.
   const auto node = [&](std::size_t op) {
     return 2 * of_op[op] + static_cast<std::uint32_t>(problem.is_backward(OpId{op}));
   };
+  std::vector<char> is_ignored(problem.op_count(), 0);  // by class
+  for (const OpId op : ignored) is_ignored[of_op[op.index()]] = 1;
   std::vector<OpPair> directed, undirected;
   each_edge(problem, [&](std::uint32_t from, std::uint32_t to) {
-    if (node(from) == node(to)) return;
+    if (node(from) == node(to) || is_ignored[of_op[from]] != 0) return;
     directed.emplace_back(node(from), node(to));
     undirected.push_back(std::minmax(node(from), node(to)));
   });
