@@ -10,16 +10,39 @@ namespace emplace::search {
 namespace {
 
 Registry<PlacerEntry>& registry() {
-  static Registry<PlacerEntry> all(
-      "placer",
-      {
-          single_placer(),      device_placer(), cpu_only_placer(),   auto_placer(),   expert_placer(),
-          round_robin_placer(), random_placer(), contiguous_placer(), greedy_placer(), scotch_placer(),
-          mincut_placer(),      metis_placer(),  heft_placer(),       cpop_placer(),   peft_placer(),
-          m_topo_placer(),      m_etf_placer(),  m_sct_placer(),      climb_placer(),  anneal_placer(),
-          tabu_placer(),        brkga_placer(),  dp_placer(),         dpl_placer(),    branch_and_bound_placer(),
-          milp_placer(),        best_placer(),
-      });
+  static Registry<PlacerEntry> all("placer", {
+                                                 single_placer(),
+                                                 device_placer(),
+                                                 cpu_only_placer(),
+                                                 auto_placer(),
+                                                 expert_placer(),
+                                                 round_robin_placer(),
+                                                 random_placer(),
+                                                 contiguous_placer(),
+                                                 greedy_placer(),
+                                                 scotch_placer(),
+                                                 mincut_placer(),
+                                                 metis_placer(),
+                                                 heft_placer(),
+                                                 cpop_placer(),
+                                                 peft_placer(),
+                                                 m_topo_placer(),
+                                                 m_etf_placer(),
+                                                 m_sct_placer(),
+                                                 climb_placer(),
+                                                 anneal_placer(),
+                                                 tabu_placer(),
+                                                 brkga_placer(),
+                                                 dp_placer(),
+                                                 dpl_placer(),
+                                                 pipedream_like_placer(),
+                                                 steepest_descent_placer(),
+                                                 branch_and_bound_placer(),
+                                                 milp_placer(),
+                                                 greedy_latency_placer(),
+                                                 milp_latency_placer(),
+                                                 best_placer(),
+                                             });
   return all;
 }
 

@@ -109,7 +109,7 @@ TEST(PipelineDpl, IsTheBestCutOfALongChain) {
   PlacerRequest request;
   request.problem = &problem;
   request.objective = Objective::pipeline;
-  ContiguousSplitter splitter(request, "test", true);
+  ContiguousSplitter splitter(request, "test", split_classes(problem, true));
   ASSERT_TRUE(splitter.find_ideals(2000));
   const auto split = splitter.over_ideals();
   ASSERT_TRUE(split.has_value());

@@ -122,7 +122,8 @@ IntegerAnswer minimise_here(const IntegerProgram& program, const IntegerLimits& 
   std::vector<const char*> arguments{"emplace",  "-logLevel",     "0",         "-timeMode",   "elapsed",
                                      "-seconds", seconds.c_str(), "-maxNodes", nodes.c_str(), "-ratioGap",
                                      "0",        "-allowableGap", "0"};
-  if (!cuts) arguments.insert(arguments.end(), {"-cuts", "off"});
+  if (!cuts || limits.plain_branching) arguments.insert(arguments.end(), {"-cuts", "off"});
+  if (limits.plain_branching) arguments.insert(arguments.end(), {"-heuristicsOnOff", "off", "-strongBranching", "0"});
   arguments.insert(arguments.end(), {"-solve", "-quit"});
   CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, go_on, settings);
 
@@ -164,12 +165,12 @@ IntegerAnswer answer_of(const std::vector<double>& numbers) {
 IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits) {
   const Deadline deadline(limits.seconds);
   for (const bool cuts : {true, false}) {
-    const auto text =
-        run_solver("CBC", cuts ? "it starts again without cuts" : "the program is not solved", limits.stop,
-                   [&](const std::function<bool()>& stopped) {
-                     const double seconds = std::max(deadline.left(), least_seconds);
-                     return text_of(numbers_of(minimise_here(program, {seconds, limits.nodes, stopped}, cuts)));
-                   });
+    const auto text = run_solver("CBC", cuts ? "it starts again without cuts" : "the program is not solved",
+                                 limits.stop, [&](const std::function<bool()>& stopped) {
+                                   const double seconds = std::max(deadline.left(), least_seconds);
+                                   return text_of(numbers_of(minimise_here(
+                                       program, {seconds, limits.nodes, stopped, limits.plain_branching}, cuts)));
+                                 });
     if (text) return answer_of(numbers_of<double>(*text));
   }
   IntegerAnswer failed;

@@ -40,6 +40,9 @@ struct IntegerLimits {
   double seconds = 600;
   std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree
   std::function<bool()> stop = {};                                // called every 10 ms; true ends the search
+  // Branches at once, without cuts, heuristics and trial branches: for programs in which these cost more than they
+  // gain.
+  bool plain_branching = false;
 };
 
 struct IntegerAnswer {

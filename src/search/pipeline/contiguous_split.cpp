@@ -4,16 +4,17 @@
 #include <utility>
 
 #include "emplace/base/error.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/methods.hpp"
 
 namespace emplace::search {
 
-ContiguousSplitter::ContiguousSplitter(const PlacerRequest& request, std::string place, bool merge_idle)
+ContiguousSplitter::ContiguousSplitter(const PlacerRequest& request, std::string place, SplitClasses classes)
     : request_(request),
       place_(std::move(place)),
       deadline_(request.seconds, request.stop),
       kinds_(device_kinds(*request.problem)),
-      classes_(split_classes(*request.problem, merge_idle)),
+      classes_(std::move(classes)),
       piece_(*request.problem, kinds_, classes_.of_op, classes_.count(), request.pipeline) {}
 
 std::optional<std::vector<std::uint8_t>> ContiguousSplitter::along_one_order() {
@@ -64,6 +65,22 @@ std::optional<std::vector<std::uint8_t>> ContiguousSplitter::solve(const Ideals&
   std::vector<std::uint8_t> devices;
   for (const std::uint32_t c : classes_.of_op) devices.push_back(split->device_of_class[c]);
   return devices;
+}
+
+PlacerResult scored_split(const PlacerRequest& request, const std::vector<std::uint8_t>& devices,
+                          const std::string& note) {
+  Scorer scorer(request);
+  scorer.score(Placement{devices, {}});
+  PlacerResult result = scorer.result();
+  result.note = note;
+  return result;
+}
+
+PlacerResult place_along_one_order(const PlacerRequest& request, ContiguousSplitter& splitter) {
+  const auto split = splitter.along_one_order();
+  if (split) return scored_split(request, *split, splitter.stopped() ? "the budget of seconds ended first" : "");
+  return on_best_device(request, splitter.stopped() ? "the budget of seconds ended first"
+                                                    : "no split along the depth-first order is feasible");
 }
 
 PlacerResult on_best_device(const PlacerRequest& request, const std::string& why) {

@@ -16,7 +16,7 @@ namespace emplace::search {
 class ContiguousSplitter {
  public:
   // The request's seconds count from here on. InputError, at `place`, for far too many kinds of devices.
-  ContiguousSplitter(const PlacerRequest& request, std::string place, bool merge_idle);
+  ContiguousSplitter(const PlacerRequest& request, std::string place, SplitClasses classes);
 
   // N: the device of each op. Nothing if no split is feasible or the time is over (see stopped); with separate phases,
   // the split may also not be the best if the time is over.
@@ -43,6 +43,12 @@ class ContiguousSplitter {
   Ticks most_ = total_limit;  // the least load so far
   bool stopped_ = false;
 };
+
+// The evaluated split, with this note.
+PlacerResult scored_split(const PlacerRequest& request, const std::vector<std::uint8_t>& devices,
+                          const std::string& note);
+// DPL as a placer's result: its split, or everything on the best device if it has none.
+PlacerResult place_along_one_order(const PlacerRequest& request, ContiguousSplitter& splitter);
 
 // Puts everything on the best device, for problems without a contiguous split. The note has `why` and that this was
 // done.

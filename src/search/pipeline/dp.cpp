@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "emplace/search/scorer.hpp"
 #include "search/methods.hpp"
 #include "search/pipeline/contiguous_split.hpp"
 
@@ -33,28 +32,17 @@ void describe(DpOptions& o, OptionVisitor& visit) {
   describe(o.classes, visit);
 }
 
-PlacerResult scored(const PlacerRequest& request, const std::vector<std::uint8_t>& devices, const std::string& note) {
-  Scorer scorer(request);
-  scorer.score(Placement{devices, {}});
-  PlacerResult result = scorer.result();
-  result.note = note;
-  return result;
-}
-
 constexpr const char* none = "no split into pieces that follow one another keeps to the memories, devices and routes";
 
 PlacerResult place_dpl(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<DplOptions>(options);
-  ContiguousSplitter splitter(request, options.place(), o.merge_idle);
-  const auto split = splitter.along_one_order();
-  if (split) return scored(request, *split, splitter.stopped() ? "the budget of seconds ended first" : "");
-  return on_best_device(request, splitter.stopped() ? "the budget of seconds ended first"
-                                                    : "no split along the depth-first order is feasible");
+  ContiguousSplitter splitter(request, options.place(), split_classes(*request.problem, o.merge_idle));
+  return place_along_one_order(request, splitter);
 }
 
 PlacerResult place_dp(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<DpOptions>(options);
-  ContiguousSplitter splitter(request, options.place(), o.classes.merge_idle);
+  ContiguousSplitter splitter(request, options.place(), split_classes(*request.problem, o.classes.merge_idle));
   const auto first = splitter.along_one_order();
   const auto most = static_cast<std::size_t>(o.ideals);
   const bool known = !splitter.stopped() && splitter.find_ideals(most);
@@ -68,10 +56,10 @@ PlacerResult place_dp(const PlacerRequest& request, const ConfigTable& options) 
   const auto best = known ? splitter.over_ideals() : std::nullopt;
   if (splitter.stopped()) {
     const std::string why = "the budget of seconds ended before the dynamic program";
-    if (best) return scored(request, *best, why);
-    return first ? scored(request, *first, why + "; this is the split of dpl") : on_best_device(request, why);
+    if (best) return scored_split(request, *best, why);
+    return first ? scored_split(request, *first, why + "; this is the split of dpl") : on_best_device(request, why);
   }
-  return best ? scored(request, *best, "no split into pieces that follow one another has a smaller load")
+  return best ? scored_split(request, *best, "no split into pieces that follow one another has a smaller load")
               : on_best_device(request, none);
 }
 

@@ -47,7 +47,7 @@ struct Start {
 
 std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOptions& o, const std::string& place,
                                       simulate::Engine& engine) {
-  ContiguousSplitter splitter(request, place, true);
+  ContiguousSplitter splitter(request, place, split_classes(*request.problem, true));
   auto split = splitter.along_one_order();
   if (!splitter.stopped() && splitter.find_ideals(static_cast<std::size_t>(o.ideals)))
     if (auto better_one = splitter.over_ideals()) split = std::move(better_one);

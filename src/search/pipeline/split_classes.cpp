@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "base/biconnected.hpp"
 #include "base/components.hpp"
 #include "emplace/problem/grouping.hpp"
 
@@ -13,6 +15,7 @@ namespace emplace::search {
 namespace {
 
 using OpPair = std::pair<std::uint32_t, std::uint32_t>;
+constexpr std::uint32_t no_class = std::numeric_limits<std::uint32_t>::max();
 
 void sort_and_thin(std::vector<OpPair>& edges) {
   std::ranges::sort(edges);
@@ -127,13 +130,13 @@ class IdleMerger {
   bool fits_anywhere_ = false;
 };
 
-// Numbers the classes 0, 1, ... by first op in topological order; returns their count.
+// Numbers the classes, whose numbers are below that of ops, 0, 1, ... by first op in topological order; returns their
+// count.
 std::size_t renumber(const Problem& p, std::vector<std::uint32_t>& of_op) {
-  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> number(p.op_count(), none);
+  std::vector<std::uint32_t> number(p.op_count(), no_class);
   std::uint32_t count = 0;
   for (const std::uint32_t op : p.topological)
-    if (number[of_op[op]] == none) number[of_op[op]] = count++;
+    if (number[of_op[op]] == no_class) number[of_op[op]] = count++;
   for (std::uint32_t& c : of_op) c = number[c];
   return count;
 }
@@ -141,13 +144,17 @@ std::size_t renumber(const Problem& p, std::vector<std::uint32_t>& of_op) {
 }  // namespace
 
 SplitClasses split_classes(const Problem& problem, bool merge_idle) {
+  return split_classes(problem, make_grouping(problem, GroupingKind::colocation).unit_of_op, merge_idle);
+}
+
+SplitClasses split_classes(const Problem& problem, std::vector<std::uint32_t> of_op, bool merge_idle) {
   SplitClasses classes;
-  const Grouping groups = make_grouping(problem, GroupingKind::colocation);
-  classes.of_op = groups.unit_of_op;
-  const Lists edges_of_groups = lists_of(class_edges(problem, classes.of_op, groups.count()), groups.count());
-  const auto component = strong_components(edges_of_groups.begin, edges_of_groups.items);
-  for (std::uint32_t& c : classes.of_op) c = component[c];
+  classes.of_op = std::move(of_op);
   std::size_t count = renumber(problem, classes.of_op);
+  const Lists first_edges = lists_of(class_edges(problem, classes.of_op, count), count);
+  const auto component = strong_components(first_edges.begin, first_edges.items);
+  for (std::uint32_t& c : classes.of_op) c = component[c];
+  count = renumber(problem, classes.of_op);
   if (merge_idle) {
     IdleMerger(problem, classes.of_op, count).run();
     count = renumber(problem, classes.of_op);
@@ -159,6 +166,42 @@ SplitClasses split_classes(const Problem& problem, bool merge_idle) {
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) members.emplace_back(classes.of_op[op], op);
   classes.members = lists_of(std::move(members), count);
   return classes;
+}
+
+SplitClasses block_classes(const Problem& problem, const std::vector<OpId>& ignored, bool merge_idle) {
+  std::vector<std::uint32_t> of_op = make_grouping(problem, GroupingKind::colocation).unit_of_op;
+  // Super-node 2c has the forward ops of class c, 2c + 1 its backward ops.
+  const auto node = [&](std::size_t op) {
+    return 2 * of_op[op] + static_cast<std::uint32_t>(problem.is_backward(OpId{op}));
+  };
+  std::vector<char> is_ignored(problem.op_count(), 0);  // by class
+  for (const OpId op : ignored) is_ignored[of_op[op.index()]] = 1;
+  std::vector<OpPair> directed, undirected;
+  each_edge(problem, [&](std::uint32_t from, std::uint32_t to) {
+    if (node(from) == node(to) || is_ignored[of_op[from]] != 0) return;
+    directed.emplace_back(node(from), node(to));
+    undirected.push_back(std::minmax(node(from), node(to)));
+  });
+  sort_and_thin(directed);
+  sort_and_thin(undirected);
+  const auto component = biconnected_components(2 * problem.op_count(), undirected);
+  std::vector<std::uint32_t> merged(problem.op_count()), first_tail(undirected.size(), no_class);
+  std::iota(merged.begin(), merged.end(), 0U);
+  const auto root = [&](std::uint32_t c) {
+    while (merged[c] != c) c = merged[c] = merged[merged[c]];
+    return c;
+  };
+  for (const auto& [from, to] : directed) {
+    const OpPair ends = std::minmax(from, to);
+    const auto edge = std::ranges::lower_bound(undirected, ends) - undirected.begin();
+    std::uint32_t& tail = first_tail[component[static_cast<std::size_t>(edge)]];
+    if (tail == no_class)
+      tail = from / 2;
+    else
+      merged[root(from / 2)] = root(tail);
+  }
+  for (std::uint32_t& c : of_op) c = root(c);
+  return split_classes(problem, std::move(of_op), merge_idle);
 }
 
 std::vector<std::uint32_t> depth_first_order(const SplitClasses& classes) {

@@ -25,6 +25,13 @@ struct SplitClasses {
 // neighbour can, and it needs no memory or every device can hold all ops). So the optimum changes by less than one tick
 // per op.
 SplitClasses split_classes(const Problem& problem, bool merge_idle);
+// The same, beginning with other classes than the co-location groups, which they must keep together.
+SplitClasses split_classes(const Problem& problem, std::vector<std::uint32_t> of_op, bool merge_idle);
+
+// The classes of the PipeDream-like baseline (section 2.8): before strongly connected classes are merged, those are
+// that have the tails of edges in one biconnected component of the graph of forward and backward super-nodes. Edges
+// that leave the classes of the ops `ignored` are not looked at.
+SplitClasses block_classes(const Problem& problem, const std::vector<OpId>& ignored, bool merge_idle);
 
 // A depth-first topological order of the classes: always takes the smallest of those that became ready last (section
 // 2.5).
