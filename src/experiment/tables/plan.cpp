@@ -144,7 +144,7 @@ void Plan::add(std::size_t r, const TableMethod& method) {
   const auto file = row.placements.find(method.name);
   const auto other = row.stands_for.find(method.name);
   PlannedCell cell{r, PlannedCell::Column::method, method.name};
-  const std::int64_t seeds = session_.quick ? method.quick_seeds : method.seeds;
+  const std::int64_t seeds = std::min(session_.quick ? method.quick_seeds : method.seeds, row.most_seeds);
   for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(seeds); ++seed) {
     CellTask& made = cell.tasks.emplace_back(task(r, method.name, seed));
     if (file != row.placements.end()) {

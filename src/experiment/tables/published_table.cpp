@@ -146,6 +146,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
     row.placements[method] = placements.text(method);
   }
   row.like = table.text("like", "");
+  if (table.contains("seeds")) row.most_seeds = read_seeds(table, "seeds", 1);
   row.keys = table.table("keys");
   row.notes = shown(table.texts("notes"));
   table.refuse_unread();

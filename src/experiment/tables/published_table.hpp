@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -63,6 +64,7 @@ struct TableRow {
   ConfigTable keys;                               // keys that override the recipes by which this row is learned
   std::vector<std::string> skip;                  // methods that this row does not have
   std::string like;  // label of the row whose speed stands in for kinds of device without a time in this row; or ""
+  std::int64_t most_seeds = std::numeric_limits<std::int64_t>::max();  // methods with more seeds have so many here
   std::vector<std::string> notes;
 };
 

@@ -301,6 +301,13 @@ TEST_F(SmallReproduction, HasTheMedianOfItsSeeds) {
               ::testing::ElementsAreArray(seconds));
 }
 
+TEST_F(SmallReproduction, HasNoMoreSeedsThanItsRowAllows) {
+  std::string toml = small_table();
+  toml.replace(toml.find("quick.evaluations = 50"), 22, "quick_seeds = 3\nquick.evaluations = 50");
+  toml.replace(toml.find("[[row]]"), 7, "[[row]]\nseeds = 2");
+  EXPECT_EQ(cell(make(toml), "post").seeds, 2u);
+}
+
 TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {
   const PublishedTable table = parse_table(small_table(), "small", "small.toml");
   ReproductionSession session{.folder = folder_ / "out", .quick = true, .show_progress = false};
