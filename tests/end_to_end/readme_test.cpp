@@ -138,6 +138,55 @@ TEST(ResultsPage, HasTheTableThatEmplaceReproduceMade) {
   EXPECT_THAT(page, ::testing::HasSubstr("medians are " + join(random, ", ") + " and " + last));
 }
 
+// The row of a table in docs/results.md: what `columns` (method:part) name of the CSV's row.
+std::string row_of(const std::map<std::string, Cell>& cells, const std::string& row,
+                   const std::vector<std::pair<std::string, std::string>>& columns) {
+  std::vector<std::string> texts = {row};
+  for (const auto& [method, part] : columns) {
+    const Cell& cell = cells.at(row + "." + method);
+    texts.push_back(part == "published" ? cell.published
+                    : part == "ours"    ? cell.ours
+                                        : cell.ours + " " + cell.interval);
+  }
+  return "| " + join(texts, " | ") + " |\n";
+}
+
+TEST(ResultsPage, HasHsdagsTableAndItsAblations) {
+  std::vector<std::string> rows;
+  const std::map<std::string, Cell> cells = cells_of("bench/results/table-hsdag.csv", rows);
+  ASSERT_EQ(rows.size(), 3U);
+  const std::string page = read_file("docs/results.md");
+  std::string table, published, tuned;
+  for (const std::string& row : rows) {
+    table += row_of(cells, row,
+                    {{"cpu-only", "published"},
+                     {"device:gpu", "published"},
+                     {"placeto", "published"},
+                     {"colocrl", "published"},
+                     {"hsdag", "published"},
+                     {"placeto", "all"},
+                     {"colocrl", "all"},
+                     {"hsdag", "all"},
+                     {"hsdag:tuned", "all"},
+                     {"best", "ours"},
+                     {"bound", "ours"}});
+    published += row_of(cells, row,
+                        {{"hsdag", "all"},
+                         {"hsdag:no-shape", "all"},
+                         {"hsdag:no-position", "all"},
+                         {"hsdag:no-structure", "all"},
+                         {"hsdag:gat", "all"},
+                         {"hsdag:gin", "all"},
+                         {"hsdag:4-epochs", "all"}});
+    tuned += row_of(cells, row,
+                    {{"hsdag:tuned", "all"},
+                     {"hsdag:tuned-no-shape", "all"},
+                     {"hsdag:tuned-no-position", "all"},
+                     {"hsdag:tuned-no-structure", "all"}});
+  }
+  for (const std::string& part : {table, published, tuned}) EXPECT_THAT(page, ::testing::HasSubstr("\n" + part + "\n"));
+}
+
 TEST(PagesAboutThePapers, NameFilesThatAreThere) {
   const std::regex file("`((?:src|include|tests|configs|bench|scripts)/[A-Za-z0-9_./-]+)`");
   for (const char* paper : {"colocrl", "hierarchical", "post", "placeto", "gdp", "hsdag", "tarnawski"}) {
