@@ -196,15 +196,31 @@ TEST(MilpLatency, IsNeverWorseThanTheGreedySplit) {
   }));
 }
 
-TEST(MilpLatency, StopsWithTheTimeAndSaysWhatIsCertain) {
-  Partitioning wide = with_cpu(chain_of(std::vector<double>(60, 1)));
+// A tree of nodes that do not fit on five accelerators.
+Problem wide_problem(int nodes) {
+  Partitioning wide = with_cpu(chain_of(std::vector<double>(static_cast<std::size_t>(nodes), 1)));
   wide.edges.clear();
-  for (int v = 1; v < 60; ++v) wide.edges.emplace_back(v * 7 % v, v);
-  for (std::size_t v = 0; v < 60; ++v) wide.nodes[v].size = static_cast<Bytes>(1 + v * 37 % 41);
-  wide.memory = 200;
+  for (int v = 1; v < nodes; ++v) wide.edges.emplace_back((v * 7 + 3) % v, v);
+  for (int v = 0; v < nodes; ++v) wide.nodes[static_cast<std::size_t>(v)].size = 1 + v * 37 % 41;
+  wide.memory = 3 * nodes;
   wide.accelerators = 5;
-  const PlacerResult result = place_latency("milp-latency", wide.problem(), {{"seconds", "0.5"}});
-  EXPECT_TRUE(latency(wide.problem(), result.placement.device).feasible());
+  return wide.problem();
+}
+
+TEST(LatencyProgram, IsNotCalledInfeasibleIfTheTimeEndsInTheFirstLinearProgram) {
+  const Problem problem = wide_problem(300);
+  const std::vector<std::uint8_t> on_the_cpu(problem.op_count(), 5);
+  const LatencyProgram program(problem, 1, latency(problem, on_the_cpu).makespan + 1'000'000'000);
+  for (const double seconds : {0.001, 0.1, 0.5, 1.0, 2.0}) {
+    const IntegerAnswer answer = minimise(program.program(), {.seconds = seconds});
+    EXPECT_FALSE(answer.finished && answer.solution.empty()) << seconds;
+  }
+}
+
+TEST(MilpLatency, StopsWithTheTimeAndSaysWhatIsCertain) {
+  const Problem wide = wide_problem(60);
+  const PlacerResult result = place_latency("milp-latency", wide, {{"seconds", "0.5"}});
+  EXPECT_TRUE(latency(wide, result.placement.device).feasible());
   EXPECT_THAT(result.note, HasSubstr("the solver ended early: no split with at most 1 contiguous subgraph on each"));
 }
 

@@ -107,7 +107,12 @@ IntegerAnswer minimise_here(const IntegerProgram& program, const IntegerLimits& 
   OsiClpSolverInterface solver;
   solver.passInMessageHandler(&silence);
   load(solver, program);
-  StopRequest request{limits.stop};
+  // The solver's own limit of time does not end the linear programs of its preparation, and a program whose first
+  // linear program ended early looks infeasible. So these are stopped a little later, and a late answer proves nothing.
+  constexpr double grace = 1;  // second
+  const Deadline deadline(limits.seconds), last(limits.seconds + grace, limits.stop);
+  const std::function<bool()> asked = [&] { return last.passed(); };
+  StopRequest request{asked};
   const StopOfRoot in_root(request);
   solver.getModelPtr()->passInEventHandler(&in_root);
   CbcModel model(solver);
@@ -128,12 +133,13 @@ IntegerAnswer minimise_here(const IntegerProgram& program, const IntegerLimits& 
   CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, go_on, settings);
 
   IntegerAnswer answer;
-  if (model.isProvenInfeasible() && !request.stopped_root) {
-    answer.finished = true;
+  const bool in_time = !request.stopped_root && deadline.left() > 0;
+  if (model.isProvenInfeasible()) {
+    answer.finished = in_time;
     return answer;
   }
   if (!request.stopped_root) {
-    answer.finished = model.isProvenOptimal();
+    answer.finished = in_time && model.isProvenOptimal();
     answer.bound = model.getBestPossibleObjValue();
   }
   if (const double* const values = model.bestSolution(); values != nullptr) {

@@ -139,6 +139,7 @@ void LatencyProgram::add_times(Ticks latest) {
       if (time != cannot_run && (least == cannot_run || time < least)) least = time;
     }
     head[op] += std::max<Ticks>(least, 0);
+    longest_path_ = std::max(longest_path_, head[op]);
     const double earliest = std::min(scaled(head[op]), most);
     inner_[op] = program_.add_column(earliest, most, 0, false);
     end_[op] = program_.add_column(earliest, most, 0, false);

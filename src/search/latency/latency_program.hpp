@@ -23,6 +23,8 @@ class LatencyProgram {
   // N: the device of each op.
   [[nodiscard]] std::vector<std::uint8_t> split_of(const std::vector<double>& solution) const;
   [[nodiscard]] double ticks_of(double objective) const { return objective * unit_; }
+  // The longest path, with every op at its least time: no split has a smaller latency.
+  [[nodiscard]] Ticks longest_path() const { return longest_path_; }
 
  private:
   using Terms = std::vector<std::pair<int, double>>;
@@ -67,6 +69,7 @@ class LatencyProgram {
   std::size_t units_ = 0;
   std::vector<std::uint8_t> hosts_;  // those that the program uses: one of equal ones
   std::vector<Slot> slots_;
+  Ticks longest_path_ = 0;
   int first_part_ = 0, latency_ = 0;  // columns
   std::vector<int> end_;              // N: column of L(v), the time at which the op's result can be used
   std::vector<int> inner_;            // N: column of the time at which the op itself is done

@@ -127,6 +127,7 @@ PlacerResult place_milp_latency(const PlacerRequest& request, const ConfigTable&
     } else if (answer.finished) {
       bound = static_cast<double>(latest);
     }
+    bound = std::max(bound, static_cast<double>(latency.longest_path()));
   }
   if (!best)
     return on_best_device(request, answer.failed      ? "the solver failed before it found a split"
