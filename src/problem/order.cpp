@@ -1,6 +1,9 @@
 #include "problem/order.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
 
 #include "emplace/base/error.hpp"
 
@@ -28,6 +31,30 @@ std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<c
   const std::vector<Ticks> rank = upward_ranks(problem, device);
   std::vector<std::uint32_t> order = problem.topological;
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] > rank[b]; });
+  return order;
+}
+
+std::vector<std::uint32_t> level_order(const Problem& problem, std::span<const std::uint8_t> level) {
+  const std::size_t ops = problem.op_count();
+  EMPLACE_CHECK(level.size() == ops);
+  std::vector<std::uint32_t> position(ops), missing(ops);
+  for (std::uint32_t i = 0; i < ops; ++i) position[problem.topological[i]] = i;
+  using Key = std::pair<std::uint8_t, std::uint32_t>;  // level, position
+  std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
+  for (std::uint32_t op = 0; op < ops; ++op)
+    if (missing[op] = static_cast<std::uint32_t>(problem.inputs[op].size()); missing[op] == 0)
+      ready.emplace(level[op], position[op]);
+  std::vector<std::uint32_t> order;
+  order.reserve(ops);
+  while (!ready.empty()) {
+    const std::uint32_t op = problem.topological[ready.top().second];
+    ready.pop();
+    order.push_back(op);
+    for (const std::uint32_t tensor : problem.outputs[op])
+      for (const std::uint32_t consumer : problem.consumers[tensor])
+        if (--missing[consumer] == 0) ready.emplace(level[consumer], position[consumer]);
+  }
+  EMPLACE_CHECK(order.size() == ops);
   return order;
 }
 

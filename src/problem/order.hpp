@@ -1,4 +1,5 @@
-// Orders of ops by upward rank: what placers and the training loop return under `priority` and `in-order`.
+// Orders of ops: by upward rank, which placers and the training loop return under `priority` and `in-order`, and by
+// priority levels that a policy drew.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +18,10 @@ std::vector<Ticks> upward_ranks(const Problem& problem, std::span<const std::uin
 
 // N op ids by decreasing upward rank, ties in topological order: producers before consumers.
 std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<const std::uint8_t> device);
+
+// N op ids in the order in which one device would run them all, if it always took the op with the lowest of the N
+// levels among those whose producers have run; ties in topological order. Producers come before consumers: an op of a
+// low level waits for a producer of a higher one, which is not moved forward for it.
+std::vector<std::uint32_t> level_order(const Problem& problem, std::span<const std::uint8_t> level);
 
 }  // namespace emplace

@@ -71,6 +71,27 @@ TEST(GdpLearning, SolvesAToyInRoundsThatReadEachOther) {
   EXPECT_EQ(training.greedy_makespan(), 20 * ms);
 }
 
+// Device 0 must run x and y, device 1 y's consumer z, and y's tensor takes 1 ms. x first: z ends at 10 + 1 + 1 + 7
+// = 19. y first: x ends at 11, z at 1 + 1 + 7 = 9. fifo takes x, whose id is smaller, and so does the order by upward
+// rank, which is 10 for x and 9 for y.
+TEST(GdpLearning, LearnsAnOrderThatNoPlacementAloneReaches) {
+  const Problem problem =
+      with_types(tiny(plain_devices(2), {{"x", {10, no}}, {"y", {1, no}}, {"z", {no, 7}}}, {{1, 2}}, 1));
+  for (const Schedule schedule : {Schedule::fifo, Schedule::priority}) {
+    NetworkTraining placed(problem, "gdp", net, ppo, 1, GroupingKind::op, "ppo", schedule);
+    placed.run(2, 1);
+    EXPECT_EQ(placed.trainer.best().front().outcome.makespan, 19 * ms);
+  }
+  for (const char* more : {"", "rounds = 2\nsuperposition = \"graph\"\n", "coarse_units = 1\n"})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      NetworkTraining training(problem, "gdp", net + more + "schedule_levels = 4\n", ppo, seed, GroupingKind::op, "ppo",
+                               Schedule::priority);
+      const double mean = training.run(100, 10);
+      EXPECT_EQ(training.greedy_makespan(), 11 * ms) << more << seed;
+      EXPECT_LT(mean, 12) << more << seed;
+    }
+}
+
 // A chain of 10 to 20 ops whose times on two kinds of devices are random.
 Problem random_chain(std::uint32_t number) {
   Stream random({.seed = 8, .purpose = Purpose::test, .update = 0, .index = number});

@@ -15,15 +15,15 @@ namespace emplace::test {
 struct NetworkTraining {
   NetworkTraining(Problem of, const std::string& policy_name, const std::string& policy_options,
                   const std::string& learner_options, std::uint64_t seed, GroupingKind kind = GroupingKind::op,
-                  const std::string& learner_name = "reinforce")
+                  const std::string& learner_name = "reinforce", Schedule schedule = Schedule::fifo)
       : problem(std::move(of)),
         list{{&problem, make_grouping(problem, kind)}},
         policy(policy::make_policy(policy_name, ConfigTable::parse_toml(policy_options, "policy"), list, seed)),
         learner(find_entry(learn::learners(), learner_name, "learner")
                     .make(ConfigTable::parse_toml(learner_options, "learner"), {list})),
-        evaluator(evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
+        evaluator(evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, schedule)),
         trainer(*policy, *learner, *evaluator, list,
-                {.seed = seed, .budget_used = [all = budget](std::uint64_t done, std::uint64_t) {
+                {.seed = seed, .schedule = schedule, .budget_used = [all = budget](std::uint64_t done, std::uint64_t) {
                    return static_cast<double>(done) / *all;
                  }}) {}
 

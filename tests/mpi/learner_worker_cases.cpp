@@ -208,6 +208,7 @@ int same_samples_and_gradients(dist::World& world) {
   // Policies whose rounds use start times or earlier rounds, or whose samples have noise.
   for (const auto& [name, options] : {std::pair("placeto", "message_rounds = 2"),
                                       std::pair("gdp", "hidden = 8\nheads = 2\nfeedforward = 8\nrounds = 2"),
+                                      std::pair("gdp", "hidden = 8\nheads = 2\nfeedforward = 8\nschedule_levels = 3"),
                                       std::pair("hierarchical", small_hierarchical)}) {
     Learning learning(shared, name, options);
     policy::Policy& policy = *learning.policy;

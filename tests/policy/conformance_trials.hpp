@@ -26,6 +26,12 @@ inline std::vector<Problem> same_devices() {
 }
 inline std::vector<Problem> different() { return {three_devices(), chain_5(2)}; }
 
+// Of two ops each, because every op has a level too, and every round all decisions.
+inline std::vector<Problem> schedulable() {
+  return {tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}}, {{0, 1}}, 1),
+          tiny(plain_devices(2), {{"x", {2, 1}}, {"y", {1, 1}}}, {}, 1)};
+}
+
 // A path that is parsed into several clusters, and a pair of ops with an unconnected third. Every two ops have a device
 // that runs both.
 inline std::vector<Problem> sparse_graphs() {
@@ -78,6 +84,14 @@ inline constexpr Trial trials[] = {
      "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\nrounds = 2\n"
      "superposition = \"graph\"\ndevice_head = \"features\"\ncost_features = true\ncentered = true",
      0.3F, 1.0F / 1024, 10000},
+    {"gdp_with_priority_levels", "gdp", same_devices,
+     "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\n"
+     "schedule_levels = 2",
+     0.3F, 1.0F / 1024},
+    {"gdp_with_priority_levels_in_rounds", "gdp", schedulable,
+     "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\nrounds = 2\n"
+     "superposition = \"graph\"\ndevice_head = \"features\"\nschedule_levels = 2",
+     0.3F, 1.0F / 1024, 40000},
     // One round, because the features of a second one depend on the parameters but have no gradient.
     {"hsdag", "hsdag", sparse_graphs, "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2", 0.1F,
      1.0F / 4096, 8000},

@@ -15,14 +15,16 @@ namespace emplace::test {
 class Enumerated {
  public:
   // Devices for every unit, and before them (the Hierarchical Planner) one of `groups` groups for every unit and a
-  // device for each group in place of each unit.
-  Enumerated(const std::string& policy, const std::string& options, const Problem& problem, std::size_t groups = 0)
+  // device for each group in place of each unit. After them (GO) one of `levels` levels for every unit.
+  Enumerated(const std::string& policy, const std::string& options, const Problem& problem, std::size_t groups = 0,
+             std::size_t levels = 0)
       : problem_(problem), list_{{&problem_, make_grouping(problem_, GroupingKind::op)}} {
     policy_ = policy::make_policy(policy, ConfigTable::parse_toml(options, ""), list_, 1);
     Stream random{{.seed = 4}};
     for (float& parameter : policy_->parameters()) parameter += static_cast<float>(random.uniform() - 0.5);
     std::vector<std::size_t> choices(groups > 0 ? problem_.op_count() : 0, groups);
     choices.insert(choices.end(), groups > 0 ? groups : problem_.op_count(), problem_.device_count());
+    if (levels > 0) choices.insert(choices.end(), problem_.op_count(), levels);
     std::vector<std::uint8_t> actions(choices.size(), 0);
     for (bool more = true; more;) {
       policy::Rollout& rollout = all_.emplace_back();

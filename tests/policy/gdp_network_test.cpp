@@ -82,6 +82,9 @@ TEST(GdpNetwork, HasTheParametersOfItsPage) {
   sizes.devices = 2;
   EXPECT_EQ(sizes.type_width + sizes.features, 41U);
   EXPECT_EQ(GdpNetwork(sizes).layout.size(), 994'626U);
+  // GO's scheduling head: 128 x 16 + 16.
+  sizes.priority_levels = 16;
+  EXPECT_EQ(GdpNetwork(sizes).layout.size(), 994'626U + 2'064U);
 }
 
 TEST(GdpNetwork, HasRightGradientsWithAndWithoutEachOfItsParts) {
@@ -91,8 +94,13 @@ TEST(GdpNetwork, HasRightGradientsWithAndWithoutEachOfItsParts) {
     change(sizes);
     const GdpNetwork network(sizes);
     const Graph graph = five_nodes(sizes);
-    check_network(
-        network.layout.size(), [&]<class T>(nn::Tape<T>& tape) { return graph(tape, network).logits; }, 1e-5);
+    const auto logits_of_all_heads = [&]<class T>(nn::Tape<T>& tape) {
+      const GdpResult result = graph(tape, network);
+      if (result.priorities.is_none()) return result.logits;
+      const nn::Var both[] = {result.logits, result.priorities};
+      return nn::concat_columns<T>(tape, both);
+    };
+    check_network(network.layout.size(), logits_of_all_heads, 1e-5);
   };
   check("as it is", [](GdpSizes&) {});
   check("without gates", [](GdpSizes& s) { s.superposition = Superposition::none; });
@@ -105,6 +113,12 @@ TEST(GdpNetwork, HasRightGradientsWithAndWithoutEachOfItsParts) {
   check("centered", [](GdpSizes& s) { s.centered = true; });
   check("with decisions", [](GdpSizes& s) { s.decision = 3; });
   check("with features of devices", [](GdpSizes& s) { s.device_features = 2; });
+  check("with priority levels", [](GdpSizes& s) { s.priority_levels = 4; });
+  check("with all of GO", [](GdpSizes& s) {
+    s.priority_levels = 4;
+    s.decision = 7;
+    s.superposition = Superposition::graph;
+  });
 }
 
 std::vector<double> some_parameters(const GdpNetwork& network) { return random_doubles(network.layout.size(), 1, 0.5); }

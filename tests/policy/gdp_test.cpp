@@ -7,6 +7,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
+#include "problem/order.hpp"
 #include "tests/policy/enumerated.hpp"
 #include "tests/problem/tiny.hpp"
 
@@ -60,6 +61,76 @@ TEST(Gdp, IsADistributionWithTheGradientOfTheExpectedCost) {
   EXPECT_NEAR(sum, 1, 1e-6);
   all.check_gradient_of_expected_cost({3, 1, 4, 1.5, 2, 6, 5, 3.5});
   all.check_reinforce({3, 1, 4, 1.5, 2, 6, 5, 3.5}, 2.5, 1, 20000);
+}
+
+TEST(Gdp, IsADistributionOverDevicesAndPriorityLevelsWithTheGradientOfTheExpectedCost) {
+  const Problem p = with_types(tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}}, {{0, 1}}, 1));
+  Enumerated all("gdp", std::string(small) + "\nschedule_levels = 3", p, 0, 3);
+  const std::vector<double> probabilities = all.probabilities();
+  ASSERT_EQ(probabilities.size(), 36U);  // 2 x 2 devices, 3 x 3 levels
+  double sum = 0;
+  std::vector<double> cost;
+  for (const double q : probabilities) {
+    sum += q;
+    cost.push_back(static_cast<double>((cost.size() * 7) % 11) / 4);
+  }
+  EXPECT_NEAR(sum, 1, 1e-6);
+  all.check_gradient_of_expected_cost(cost);
+  all.check_reinforce(cost, 1.25, 2, 20000);
+}
+
+Rollout drawn_with(const Policy& policy, std::uint32_t index) {
+  Rollout rollout;
+  Stream stream{{.seed = 1, .purpose = Purpose::test, .update = 1, .index = index}};
+  const SampleSlot draw{&stream, {&rollout, 1}};
+  policy.sample({&draw, 1});
+  return rollout;
+}
+
+TEST(Gdp, HasTheSameOtherParametersAndDrawsTheSameDevicesWithPriorityLevels) {
+  const Problem p = with_types(two_chains(1));
+  for (const std::string more : {"", "\ncoarse_units = 2", "\ndevice_head = \"features\""}) {
+    const auto without = policy_of(p, small + more), with = policy_of(p, small + more + "\nschedule_levels = 5");
+    const std::size_t shared = without->parameter_count();
+    ASSERT_EQ(with->parameter_count(), shared + 8 * 5 + 5);
+    EXPECT_TRUE(std::ranges::equal(without->parameters(), with->parameters().first(shared)));
+    for (std::uint32_t index = 0; index < 20; ++index) {
+      const Rollout plain = drawn_with(*without, index), scheduled = drawn_with(*with, index);
+      EXPECT_EQ(plain.placement.device, scheduled.placement.device);
+      EXPECT_TRUE(plain.placement.order.empty());
+      EXPECT_EQ(plain.actions.size(), 8U);
+      EXPECT_TRUE(std::ranges::equal(plain.actions, std::span(scheduled.actions).first(8)));
+    }
+  }
+}
+
+TEST(Gdp, OrdersOpsByTheLevelsOfTheirUnits) {
+  const Problem p = with_types(two_chains(1));
+  const auto policy = policy_of(p, std::string(small) + "\nschedule_levels = 5");
+  for (std::uint32_t index = 0; index < 20; ++index) {
+    const Rollout rollout = drawn_with(*policy, index);
+    check_placement(p, rollout.placement);
+    ASSERT_EQ(rollout.actions.size(), 16U);
+    EXPECT_EQ(rollout.placement.order, level_order(p, std::span(rollout.actions).last(8)));
+  }
+}
+
+TEST(Gdp, DrawsOneLevelForABlockWhereNoTrainingFollows) {
+  const Problem p = with_types(two_chains(1));
+  const auto policy = policy_of(p, std::string(small) + "\nschedule_levels = 3\ncoarse_units = 2", 1, PolicyUse::place);
+  std::vector<int> count(3, 0);
+  for (std::uint32_t index = 0; index < 300; ++index) {
+    Rollout rollout;
+    rollout.update = 1;
+    rollout.sample = 3;  // of levels of 1, 2, 4 and 8 blocks, the second one first in update 1
+    Stream stream{{.seed = 1, .purpose = Purpose::test, .update = 1, .index = index}};
+    const SampleSlot draw{&stream, {&rollout, 1}};
+    policy->sample({&draw, 1});
+    const auto level = std::span(rollout.actions).last(8);
+    EXPECT_EQ(std::ranges::count(level, level[0]), 8);
+    ++count[level[0]];
+  }
+  for (const int each : count) EXPECT_NEAR(each, 100, 40);  // nearly uniform at the start
 }
 
 TEST(Gdp, GivesAForbiddenDeviceNoProbabilityAndAFiniteGradient) {

@@ -97,6 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"gdp", "gdp", "", 500, 2},
                       Case{"gdp_narrow", "gdp", "hidden = 32\nfeedforward = 64", 2000, 8},
                       Case{"gdp_of_one_gate", "gdp", "superposition = \"graph\"\nrounds = 2", 500, 2},
+                      Case{"gdp_with_priority_levels", "gdp", "hidden = 32\nfeedforward = 64\nschedule_levels = 64",
+                           2000, 8},
                       Case{"gdp_without_attention", "gdp", "superposition = \"none\"\nattention = false", 1000, 2},
                       Case{"hsdag", "hsdag", "update_timestep = 2", 500, 2},
                       Case{"hsdag_of_long_episodes", "hsdag", "update_timestep = 20\nhidden = 32", 500, 8},

@@ -184,6 +184,8 @@ struct PolicyEntry : EntryInfo {
   // May be empty. Why the policy with these options cannot learn by a learner with its options; "" if it can.
   std::function<std::string(const ConfigTable& options, const std::string& learner, const ConfigTable& learner_options)>
       unfit;
+  // May be empty: with every schedule. Why the policy with these options cannot learn with this schedule; "" if it can.
+  std::function<std::string(const ConfigTable& options, Schedule schedule)> wrong_schedule;
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.

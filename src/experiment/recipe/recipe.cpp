@@ -145,6 +145,11 @@ void check_methods(const Recipe& recipe, const ConfigTable& table, const Methods
     if (const std::string reason = methods.policy.unfit(recipe.policy_options, o.learner, recipe.learner_options);
         !reason.empty())
       throw InputError(table.place_of(o.policy), "policy {}: {}", quote(o.policy), reason);
+  if (methods.policy.wrong_schedule)
+    if (const std::string reason =
+            methods.policy.wrong_schedule(recipe.policy_options, schedule_of(o.schedule, table.place_of("schedule")));
+        !reason.empty())
+      throw InputError(table.place_of(o.policy), "policy {}: {}", quote(o.policy), reason);
   const bool measures = methods.evaluator.measures;
   if (o.workers == "simulate+learn" && (measures || o.cache == "all"))
     throw InputError(

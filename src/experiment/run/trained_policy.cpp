@@ -113,6 +113,11 @@ void TrainedPolicy::give(policy::Policy& policy, std::span<const policy::PolicyP
 
 search::PlacerResult TrainedPolicy::place(const source::LoadedProblem& loaded,
                                           const search::PlacerRequest& request) const {
+  const RecipeOptions& o = recipe_.options;
+  const policy::PolicyEntry& entry = find_entry(policy::policies(), o.policy, "policy", run_);
+  if (entry.wrong_schedule)
+    if (const std::string reason = entry.wrong_schedule(recipe_.policy_options, request.schedule); !reason.empty())
+      throw InputError(run_, "policy {}: {}", quote(o.policy), reason);
   const policy::PolicyProblem problem(&loaded.problem, group(loaded.problem));
   const auto policy = make({&problem, 1});
   try {

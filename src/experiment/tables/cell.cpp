@@ -35,8 +35,9 @@ struct Deadline {
 };
 
 // Writes the placement's file and returns the outcome as a result.
-CellResult placed(const CellTask& task, const Problem& problem, const Placement& placement, const Outcome& outcome) {
-  write_file(placement_file(task), formats::write_placement_json(problem, placement, Schedule::fifo));
+CellResult placed(const CellTask& task, const Problem& problem, const Placement& placement, const Outcome& outcome,
+                  Schedule schedule = Schedule::fifo) {
+  write_file(placement_file(task), formats::write_placement_json(problem, placement, schedule));
   CellResult result;
   if (outcome.timed()) result.time = outcome.makespan;
   result.feasible = outcome.feasible();
@@ -101,12 +102,14 @@ std::optional<CellResult> bound(const CellTask& task) {
 
 // None if it was stopped.
 std::optional<CellResult> train(const CellTask& task, dist::World* part, const JobLimits& limits) {
-  const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(task.recipe, "table"), part, limits);
+  const ConfigTable recipe = ConfigTable::parse_toml(task.recipe, "table");
+  const TrainedRecipe trained = train_recipe(recipe, part, limits);
   if (!trained.finished) return std::nullopt;
   const std::optional<TrainedPlacement>& best = trained.best.front();
   CellResult result;
   if (best && !task.problem.empty())
-    result = placed(task, source::load_problem(task.problem, {}).problem, best->placement, best->outcome);
+    result = placed(task, source::load_problem(task.problem, {}).problem, best->placement, best->outcome,
+                    schedule_of(make_recipe(recipe).options.schedule, "table"));
   result.evaluations = trained.evaluations;
   result.seconds = trained.seconds;
   return result;

@@ -52,6 +52,7 @@ GdpNetwork::GdpNetwork(const GdpSizes& of) : sizes(of) {
     placer.push_back(add_placer_layer("placer/" + std::to_string(l), 1, of.attention, by_graph));
   head = add_linear("head", h, of.device_features > 0 ? h : of.devices, of.head_gain);
   if (of.device_features > 0) device = add_linear("device", of.device_features, h);
+  if (of.priority_levels > 0) schedule = add_linear("schedule", h, of.priority_levels, of.head_gain);
 }
 
 namespace {
@@ -81,7 +82,9 @@ class Forward {
       if (sizes_.superposition == Superposition::graph) x = norm(times(tape_, x, result.gate), layer.gated);
       x = transform(layer, x, each, sizes_.memory);
     }
-    result.logits = decide(gated(x, each));
+    x = gated(x, each);
+    result.logits = decide(x);
+    if (sizes_.priority_levels > 0) result.priorities = linear(x, network_.schedule, Activation::none);
     return result;
   }
 
@@ -166,8 +169,8 @@ double bytes_per_node(const GdpSizes& sizes) {
   if (sizes.superposition == Superposition::per_node)
     floats += h * ((sizes.attention ? of_attention : 0) + of_feedforward + 2) + wide;
   floats += 2 * static_cast<double>(sizes.type_width + sizes.features + sizes.decision);
-  constexpr double of_device = 40;  // logits, probabilities, coefficients
-  return sizeof(float) * floats + of_device * static_cast<double>(sizes.devices);
+  constexpr double of_choice = 40;  // logits, probabilities, coefficients
+  return sizeof(float) * floats + of_choice * static_cast<double>(sizes.devices + sizes.priority_levels);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // GDP's network: GraphSAGE over the nodes of a graph, then a segment-wise Transformer that places them, gated by the
-// graph (docs/papers/gdp.md, sections 2.2 to 2.4; GO's gating and refinement, 2.3 and 2.5). H: hidden width, N: nodes,
-// D: devices.
+// graph (docs/papers/gdp.md, sections 2.2 to 2.4; GO's gating, refinement and scheduling head, 2.3 and 2.5). H: hidden
+// width, N: nodes, D: devices, L: priority levels.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,10 @@ enum class Superposition : std::uint8_t { none, per_node, graph };
 struct GdpSizes {
   std::size_t types = 0, type_width = 32;
   std::size_t features = 0;         // columns besides the type's embedding
-  std::size_t decision = 0;         // columns of a node's device in the previous round (GO); 0: none
+  std::size_t decision = 0;         // columns of a node's previous decisions (GO); 0: none
   std::size_t devices = 0;          // of the head; unused if devices have features
   std::size_t device_features = 0;  // columns of a device's features; 0: the head has a column for each device
+  std::size_t priority_levels = 0;  // L (GO); 0: no scheduling head
   std::size_t hidden = 128, graph_layers = 4;
   std::size_t placer_layers = 3, heads = 4, feedforward = 512, segment = 128;
   Superposition superposition = Superposition::per_node;
@@ -55,8 +56,9 @@ struct GdpNetwork {
   PlacerLayer conditioner;  // per_node
   Linear gate;              // graph
   std::vector<PlacerLayer> placer;
-  Linear head;    // H x D, or H x H where devices have features
-  Linear device;  // device_features x H
+  Linear head;      // H x D, or H x H where devices have features
+  Linear device;    // device_features x H
+  Linear schedule;  // H x L
 
  private:
   Linear add_linear(const std::string& name, std::size_t rows, std::size_t columns, double gain = 1);
@@ -78,9 +80,10 @@ struct GdpInput {
 
 // The embedding and the gate are for tests.
 struct GdpResult {
-  nn::Var embedding;  // N x H: x0
-  nn::Var gate;       // Gamma: N x H, 1 x H, or none
-  nn::Var logits;     // N x D
+  nn::Var embedding;   // N x H: x0
+  nn::Var gate;        // Gamma: N x H, 1 x H, or none
+  nn::Var logits;      // N x D
+  nn::Var priorities;  // N x L logits, or none
 };
 template <class T>
 GdpResult gdp_network(nn::Tape<T>& tape, const GdpNetwork& network, const GdpInput<T>& input);

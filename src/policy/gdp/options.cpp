@@ -25,6 +25,12 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
         {.min = 1,
          .max = 64,
          .help = "Times that the network decides; after the first time it reads its last decisions (GO: 3)."});
+  visit(
+      "schedule_levels", o.schedule_levels,
+      {.min = 0,
+       .max = 256,
+       .help = "Priority levels: each node draws one beside its device, and ready ops of lower levels run first (GO's "
+               "scheduling head); needs schedule = priority. 0: devices only."});
   visit("neighbour_features", o.neighbour_features,
         {.help = "A node's features have its distances to its first predecessors in topological order."});
   visit("cost_features", o.cost_features, {.help = "A node's features have its time on each kind of device."});
@@ -99,7 +105,9 @@ GdpSizes gdp_sizes(const GdpOptions& o, const PolicySetup& setup) {
     sizes.device_features = gdp_device_features;
   else
     sizes.devices = common_device_count(setup.problems, "gdp");
-  if (o.rounds > 1) sizes.decision = sizes.device_features > 0 ? sizes.device_features : sizes.devices;
+  sizes.priority_levels = static_cast<std::size_t>(o.schedule_levels);
+  if (o.rounds > 1)
+    sizes.decision = (sizes.device_features > 0 ? sizes.device_features : sizes.devices) + sizes.priority_levels;
   sizes.hidden = static_cast<std::size_t>(o.hidden);
   sizes.graph_layers = static_cast<std::size_t>(o.graph_layers);
   sizes.placer_layers = static_cast<std::size_t>(o.placer_layers);

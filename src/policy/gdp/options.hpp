@@ -22,6 +22,7 @@ struct GdpOptions {
   bool attention = true;
   bool memory = true;
   int rounds = 1;
+  int schedule_levels = 0;
   bool neighbour_features = true;
   bool cost_features = false;
   std::vector<std::string> device_kinds;

@@ -316,6 +316,8 @@ TEST(RecipeFiles, GoHasItsChangesToGdp) {
   expect_values("go-published", {{"policy", "gdp", "2"},
                                  {"gdp.superposition", "graph", "superposition: for GO"},
                                  {"gdp.rounds", "3", "rounds: GO"},
+                                 {"gdp.schedule_levels", "16", "2.5: L"},
+                                 {"schedule", "priority", "2.5: the scheduling head"},
                                  {"ppo.samples_per_update", "16", "B"},
                                  {"ppo.epochs", "4", "E"},
                                  {"ppo.over_heads", "true", "2.6"},

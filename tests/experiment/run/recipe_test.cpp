@@ -221,6 +221,16 @@ TEST(Recipe, RefusesACacheAndAMeasuringEvaluatorIfLearnerWorkersEvaluate) {
   EXPECT_THAT(refusal(text, {"evaluator=command", "command.run=[\"x\"]"}), HasSubstr("an evaluator that measures"));
 }
 
+TEST(Recipe, RefusesPriorityLevelsThatTheScheduleDoesNotFollow) {
+  const std::string levels = "problem = \"p.json\"\npolicy = \"gdp\"\nlearner = \"ppo\"\n[gdp]\nschedule_levels = 4";
+  for (const char* schedule : {"fifo", "in-order"})
+    EXPECT_THAT(refusal(levels, {std::string("schedule=") + schedule}),
+                HasSubstr("policy 'gdp': schedule_levels draws priorities of ops, which the schedule '" +
+                          std::string(schedule) + "' does not follow: wanted schedule = 'priority'"));
+  EXPECT_EQ(refusal(levels, {"schedule=priority"}), "accepted");
+  EXPECT_EQ(refusal(levels, {"gdp.schedule_levels=0"}), "accepted");
+}
+
 TEST(Recipe, DiffersInAWordAtTheEndOfALongName) {
   const auto resolved = [](const std::string& machine) {
     return ConfigTable::parse_toml("problem = \"zoo:nmt?" + std::string(100, 'x') + "@" + machine + "\"\n", "test");
