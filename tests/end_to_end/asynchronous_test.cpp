@@ -40,7 +40,7 @@ TEST_F(Asynchronous, ControllersKeepBudgetsAndReportStaleness) {
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const auto json = nlohmann::json::parse(done.out);
   EXPECT_EQ(json["evaluations"], 1000);  // 125 updates of 8 placements
-  EXPECT_EQ(json["makespan_ps"], 11351333333);
+  EXPECT_EQ(json["makespan_ps"], 11010341333);
   EXPECT_EQ(column("update").size(), 125u);
   const std::vector<double> staleness = column("staleness");
   double sum = 0;
