@@ -16,6 +16,14 @@ namespace emplace::dist {
 
 namespace {
 
+// Programs that measure get this rank, because numbers within a group are not unique (EMPLACE_RANK, docs/formats.md).
+EvaluatorFactory with_rank(const EvaluatorFactory& factory, int rank) {
+  return [&factory, rank](const evaluate::EvaluatorChoice& choice, evaluate::EvaluatorSetup setup) {
+    setup.rank = rank;
+    return factory(choice, setup);
+  };
+}
+
 // With its workers, or in this process if it has none. Only the controller can tell why a placement was not measured.
 std::unique_ptr<evaluate::Evaluator> evaluator_of_controller(World& part, const ControllerTask& task) {
   auto evaluator = make_mpi_evaluator(part, task.problems, task.scoring, task.choice, task.factory);
@@ -94,12 +102,13 @@ Controllership::Controllership(World& world, std::span<const std::byte> plan)
       part_(world.split(static_cast<int>(controller_) + 1)) {}
 
 void Controllership::work(const ControllerTask& task) const {
+  const EvaluatorFactory factory = with_rank(task.factory, world_.rank());
   if (!part_->is_master()) {
-    serve(*part_, task.factory);
+    serve(*part_, factory);
     return;
   }
   const Communicator& comm = world_.communicator();
-  Controller controller(controller_, plan_, *part_, task);
+  Controller controller(controller_, plan_, *part_, {task.problems, task.scoring, task.choice, factory});
   while (true) {
     const Arrival arrival = comm.wait(master);
     if (arrival.tag == Tag::release) return;

@@ -84,6 +84,7 @@ class SlowEvaluator final : public evaluate::DirectEvaluator {
 
 dist::EvaluatorFactory slow_on_rank_2(int rank, std::chrono::milliseconds each) {
   return [=](const auto& choice, const auto& setup) -> std::unique_ptr<evaluate::Evaluator> {
+    EMPLACE_CHECK(setup.rank == rank, "rank {} is told that it is {}", rank, setup.rank);
     auto evaluator = evaluate::make_evaluator(choice, setup);
     if (rank != 2) return evaluator;
     return std::make_unique<SlowEvaluator>(std::move(evaluator), each);
