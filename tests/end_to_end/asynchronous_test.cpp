@@ -21,6 +21,7 @@ class Asynchronous : public ::testing::Test {
     std::vector<std::string> arguments = {"train",
                                           "configs/recipes/colocrl-published.toml",
                                           "problem=" + problem_,
+                                          "grouping=op",
                                           "colocrl.hidden=8",
                                           "compare=[]",
                                           "reinforce.asynchronous=true",

@@ -226,9 +226,10 @@ std::optional<Training::Staleness> Training::staleness() const {
   if (column == history_.end() || column->second.empty()) return {};
   Staleness staleness;
   for (const double updates : column->second) {
-    staleness.mean += updates / static_cast<double>(column->second.size());
+    staleness.mean += updates;
     staleness.most = std::max(staleness.most, updates);
   }
+  staleness.mean /= static_cast<double>(column->second.size());
   return staleness;
 }
 
