@@ -85,6 +85,7 @@ ExitCode run_training(TrainArguments arguments, dist::World* world) {
   experiment::Recipe recipe = experiment::make_recipe(begun.config);
   if (!resume) experiment::RunFolder::refuse_if_there(recipe.options.run);  // before anything slow is done
   experiment::Training training(std::move(recipe), resume && experiment::has_checkpoint(begun.resumed->path()));
+  training.check_ranks(world);
   set_work_to_save(true);
   const experiment::RunFolder folder =
       resume ? std::move(*begun.resumed)
@@ -95,6 +96,7 @@ ExitCode run_training(TrainArguments arguments, dist::World* world) {
   const Work began = world != nullptr ? Work{dist::World::seconds(), world->traffic()} : Work{};
   const experiment::Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
                                                               .learner_workers = backend.learner_workers.get(),
+                                                              .controllers = backend.controllers.get(),
                                                               .resume = resume,
                                                               .show_progress = !arguments.json || log::on_terminal(),
                                                               .deadline = deadline});

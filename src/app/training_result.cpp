@@ -95,6 +95,8 @@ Json object_of(const experiment::Training& training, const experiment::RunFolder
   }
   Json json = to_json(report);
   if (!is_trained_on(training, p)) json["held_out"] = true;
+  if (const auto staleness = training.staleness())
+    json["staleness"] = {{"mean", staleness->mean}, {"most", staleness->most}};
   return json;
 }
 
@@ -145,6 +147,9 @@ void print_training(const experiment::Training& training, const experiment::RunF
       fmt::print("{}\n",
                  verdict::text_of(judge_result(training, folder, report, p, std::move(compared.found)).verdict));
   }
+  if (const auto staleness = training.staleness())
+    fmt::print("staleness of a gradient: {:.2f} updates on average, {:.0f} at most\n", staleness->mean,
+               staleness->most);
   fmt::print("{} of training; files in {}/: best.placement.json, metrics.csv, checkpoint.h5, config.toml\n",
              human_seconds(training.seconds()), folder.path());
 }

@@ -9,6 +9,7 @@
 #include "emplace/base/config.hpp"
 #include "emplace/dist/world.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/controllers.hpp"
 #include "learn/learner_workers.hpp"
 #include "search/common/placer_pool.hpp"
 
@@ -34,6 +35,21 @@ struct PolicyPlan {
 // gradients, with copies of the policy that they make from the plan. The evaluator must outlive the learner workers and
 // be idle while they work. Requires two ranks.
 std::unique_ptr<learn::LearnerWorkers> make_mpi_learner_workers(World& world, const PolicyPlan& plan);
+
+// What controllers need besides the problems.
+struct ControllerPlan {
+  PolicyPlan policy;
+  std::string learner;  // with these options, asynchronous() is not null
+  ConfigTable learner_options;
+  std::size_t controllers = 1;
+};
+
+// For the master: the workers of the evaluator that make_mpi_evaluator() made become asynchronous controllers at the
+// first give(), each with its own workers, and workers of the master again at the end(), which the destructor calls.
+// The workers are divided equally, in the order of their ranks; the first rank of each group is the controller, which
+// evaluates placements itself if it is alone. The evaluator must outlive the controllers and be idle from give() to
+// end(). Requires a rank for each controller besides the master.
+std::unique_ptr<learn::Controllers> make_mpi_controllers(World& world, const ControllerPlan& plan);
 
 // For the master: each worker runs one placer at a time. The problem is the first one of the evaluator that
 // make_mpi_evaluator() made, which must outlive the pool and be idle while it runs. Of a placer's request, the worker

@@ -42,14 +42,18 @@ enum class Tag : int {
   task,          // a task, sent to the master of a group
   report,        // u64: send a report (ping.hpp), then send back so many pings at once
   ping,          // to be sent back as it is
+  controllers,   // u64: the same for the plan of asynchronous controllers, which the workers become
+  batch,         // what a controller draws next, with its state and the parameters
+  reunite,       // empty, to a controller: it and its workers are workers of the master again
   // Worker to master.
-  outcomes,     // of a piece
-  answer,       // what a placer found
-  rollouts,     // samples
-  log,          // log-probabilities of a chunk
-  gradient,     // of some chunks
-  not_finite,   // text: which numbers are not finite
-  interrupted,  // empty: the piece was not finished, because the master said stop
+  outcomes,      // of a piece
+  answer,        // what a placer found
+  rollouts,      // samples
+  log,           // log-probabilities of a chunk
+  gradient,      // of some chunks
+  not_finite,    // text: which numbers are not finite
+  interrupted,   // empty: the piece was not finished, because the master said stop
+  contribution,  // what a controller made of its batch
   task_answer,
   failed,  // in parts of a job: the error after which the worker ignores work until the next problems arrive
 };

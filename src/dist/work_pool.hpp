@@ -60,6 +60,8 @@ class WorkPool {
 
   // Called when problems were announced again: workers that had failed work again, and earlier errors are forgotten.
   void restart();
+  // How often problems were announced: a failure with another number is of earlier work.
+  [[nodiscard]] std::uint64_t announcements() const { return announcements_; }
 
  private:
   void handle(const Arrival& arrival, Client& client);

@@ -4,37 +4,18 @@
 
 #include "base/interrupt.hpp"
 #include "dist/communicator.hpp"
+#include "dist/controller.hpp"
 #include "dist/failure.hpp"
 #include "dist/job_archive.hpp"
 #include "dist/policy_replica.hpp"
 #include "dist/problem_archive.hpp"
+#include "dist/stop_message.hpp"
 #include "dist/wire.hpp"
 #include "emplace/dist/world.hpp"
 
 namespace emplace::dist {
 
 namespace {
-
-// Whether the master asked for the end of a job or of a piece of work; checks for the message every 2 ms only.
-class StopMessage {
- public:
-  explicit StopMessage(const Communicator& comm) : comm_(comm) {}
-
-  bool operator()() {
-    const double now = mpi::now();
-    if (arrived_ || now - looked_ < 2e-3) return arrived_;
-    looked_ = now;
-    const std::optional<Arrival> arrival = comm_.poll(master, static_cast<int>(Tag::stop));
-    if (!arrival) return false;
-    static_cast<void>(comm_.receive<std::byte>(*arrival));
-    return arrived_ = true;
-  }
-
- private:
-  const Communicator& comm_;
-  double looked_ = 0;
-  bool arrived_ = false;
-};
 
 // The problems that the master broadcast and the evaluator for them.
 class WorkerContext {
@@ -68,6 +49,10 @@ class WorkerContext {
     return std::make_unique<PolicyReplica>(comm_, plan, pointers_, *evaluator_);
   }
 
+  [[nodiscard]] ControllerTask controller_task(const EvaluatorFactory& factory) const {
+    return {pointers_, shared_.scoring, shared_.evaluator, factory};
+  }
+
   SentAnswer run(const SentJob& sent) {
     search::PlacerRequest request;
     request.problem = pointers_.at(0);
@@ -92,7 +77,8 @@ class WorkerContext {
 // What a worker does until it is released.
 class Service {
  public:
-  Service(const Communicator& comm, const EvaluatorFactory& factory) : comm_(comm), factory_(factory) {}
+  Service(World& world, const EvaluatorFactory& factory)
+      : world_(world), comm_(world.communicator()), factory_(factory) {}
 
   // One message of the master.
   void handle(const Arrival& arrival) {
@@ -122,6 +108,11 @@ class Service {
         comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
+      case Tag::controllers: {
+        const Controllership part(world_, comm_.receive_broadcast(arrival));
+        part.work(context().controller_task(factory_));
+        break;
+      }
       case Tag::stop: static_cast<void>(comm_.receive<std::byte>(arrival)); break;  // it has ended already
       default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival.tag));
     }
@@ -129,6 +120,10 @@ class Service {
 
   // Receives a message and drops it.
   void ignore(const Arrival& arrival) const {
+    if (arrival.tag == Tag::controllers) {  // the other ranks wait for this one to take part
+      Controllership(world_, comm_.receive_broadcast(arrival)).leave(factory_);
+      return;
+    }
     const bool is_broadcast =
         arrival.tag == Tag::policy || arrival.tag == Tag::parameters || arrival.tag == Tag::request;
     static_cast<void>(is_broadcast ? comm_.receive_broadcast(arrival) : comm_.receive<std::byte>(arrival));
@@ -155,6 +150,7 @@ class Service {
     return *copy_;
   }
 
+  World& world_;
   const Communicator& comm_;
   const EvaluatorFactory& factory_;
   std::unique_ptr<WorkerContext> context_;
@@ -166,7 +162,7 @@ class Service {
 int serve(World& world, const EvaluatorFactory& factory) {
   EMPLACE_CHECK(!world.is_master(), "serve() was called on rank 0");
   const Communicator& comm = world.communicator();
-  Service service(comm, factory);
+  Service service(world, factory);
   bool failed = false;  // until the next problems come
   std::uint64_t evaluator = 0;
   while (true) {

@@ -13,6 +13,7 @@
 #include "emplace/base/registry.hpp"
 #include "emplace/base/state.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/asynchronous_learner.hpp"
 #include "learn/learner_workers.hpp"
 
 namespace emplace::learn {
@@ -42,6 +43,10 @@ class Learner {
   // "entropy", "beta", ...): always those of LearnerEntry::columns, with finite values. Throws NotFinite if a value of
   // the update is not finite; the parameters may then have changed already.
   virtual std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) = 0;
+
+  // This learner's halves of an update, if its options ask for asynchronous controllers; else null. update() is then
+  // not called.
+  [[nodiscard]] virtual AsynchronousLearner* asynchronous() { return nullptr; }
 
   // Everything besides the policy's parameters that the next update depends on, so that a resumed run continues with
   // the same bits; the optimiser's arrays are called "optimizer/...". load() throws an InputError for a state that

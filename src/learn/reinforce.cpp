@@ -18,6 +18,7 @@ namespace {
 struct ReinforceOptions {
   int samples_per_update = 8;
   int controllers = 1;
+  bool asynchronous = false;
   int updates = 2000;
   int epochs = 1;
   AdvantageOptions advantages;
@@ -31,7 +32,13 @@ void describe(ReinforceOptions& o, OptionVisitor& visit) {
   visit("samples_per_update", o.samples_per_update,
         {.min = 1, .max = 1e6, .help = "K: placements (episodes) of each problem sampled for one update."});
   visit("controllers", o.controllers,
-        {.min = 1, .max = 1e6, .help = "Controllers that share a batch equally, each with its own baseline."});
+        {.min = 1,
+         .max = 1e6,
+         .help = "Controllers, each with its own baseline: they share a batch equally, or (asynchronous) each has "
+                 "batches of its own."});
+  visit("asynchronous", o.asynchronous,
+        {.help = "Each controller works on MPI ranks of its own and sends its gradient to rank 0, which applies every "
+                 "gradient when it arrives."});
   visit("updates", o.updates, {.min = 1, .help = "Updates in all, where no budget is given."});
   visit("epochs", o.epochs,
         {.min = 1,
@@ -48,18 +55,22 @@ void describe(ReinforceOptions& o, OptionVisitor& visit) {
 
 ReinforceOptions checked_reinforce(const ConfigTable& table) {
   const auto options = read_options<ReinforceOptions>(table);
-  if (options.samples_per_update % options.controllers != 0)
+  if (!options.asynchronous && options.samples_per_update % options.controllers != 0)
     throw InputError(table.place_of("controllers"), "controllers ({}) must divide samples_per_update ({})",
                      options.controllers, options.samples_per_update);
-  check(options.advantages, table, options.samples_per_update, options.controllers);
+  if (options.asynchronous && options.epochs > 1)
+    throw InputError(table.place_of("epochs"),
+                     "epochs is {}, and asynchronous controllers send one gradient of a batch", options.epochs);
+  check(options.advantages, table, options.samples_per_update, options.asynchronous ? 1 : options.controllers);
   return options;
 }
 
-class ReinforceLearner final : public Learner {
+class ReinforceLearner final : public Learner, public AsynchronousLearner {
  public:
   ReinforceLearner(const ReinforceOptions& options, const LearnerSetup& setup)
       : o_(options),
-        advantages_(options.advantages, setup.problems, static_cast<std::size_t>(options.controllers)),
+        advantages_(options.asynchronous ? controllers() : 1,
+                    Advantages(options.advantages, setup.problems, options.asynchronous ? 1 : controllers())),
         gradient_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer) {}
 
@@ -71,42 +82,82 @@ class ReinforceLearner final : public Learner {
 
   void use(LearnerWorkers* learner_workers) override { gradient_.use(learner_workers); }
   std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
-    ++updates_;
-    const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
-    const LearningBatch batch = used_samples(rollouts, advantages);
-    const double progress = rollouts.front().progress, entropy_weight = o_.entropy.weight(progress);
-    nn::StepReport report;
-    double entropy = 0;
-    if (batch.samples() == 0) {
-      policy::LogProbabilities log;
-      gradient_.forward(policy, rollouts, log);
-      entropy = mean_entropy(log);
-    } else {
-      for (int epoch = 0; epoch < o_.epochs; ++epoch) {
-        const double now = compute_gradient(policy, batch, entropy_weight);
-        if (epoch == 0) entropy = now;
-        report = ascent_.step(policy, progress);
-      }
+    LearningBatch batch;
+    const GradientReport report = compute(policy, rollouts, advantages_.front(), updates_ + 1, batch);
+    std::map<std::string, double> metrics = apply(policy, report);
+    for (int epoch = 1; epoch < o_.epochs && batch.samples() > 0; ++epoch) {
+      compute_gradient(policy, batch, report.entropy_weight);
+      const nn::StepReport step = ascent_.step(policy, report.progress);
+      metrics["gradient_norm"] = step.gradient_norm;
+      metrics["learning_rate"] = step.learning_rate;
     }
-    return {{"baseline", advantages.baseline},       {"entropy", entropy},
-            {"entropy_weight", entropy_weight},      {"gradient_norm", report.gradient_norm},
-            {"learning_rate", report.learning_rate}, {"used_samples", static_cast<double>(batch.samples())}};
+    return metrics;
   }
+
+  [[nodiscard]] AsynchronousLearner* asynchronous() override { return o_.asynchronous ? this : nullptr; }
+  [[nodiscard]] std::size_t controllers() const override { return static_cast<std::size_t>(o_.controllers); }
+  GradientReport compute(policy::Policy& policy, std::span<const policy::Rollout> rollouts,
+                         std::size_t controller) override {
+    LearningBatch batch;
+    return compute(policy, rollouts, advantages_.at(controller), rollouts.front().update, batch);
+  }
+  std::map<std::string, double> apply(policy::Policy& policy, const GradientReport& report) override {
+    ++updates_;
+    nn::StepReport step;
+    if (report.used_samples > 0) step = ascent_.step(policy, report.progress);
+    return {{"baseline", report.baseline},
+            {"entropy", report.entropy},
+            {"entropy_weight", report.entropy_weight},
+            {"gradient_norm", step.gradient_norm},
+            {"learning_rate", step.learning_rate},
+            {"used_samples", static_cast<double>(report.used_samples)}};
+  }
+  [[nodiscard]] State save_controller(std::size_t controller) const override {
+    State state;
+    advantages_.at(controller).save(state);
+    return state;
+  }
+  void load_controller(std::size_t controller, const State& state) override { advantages_.at(controller).load(state); }
 
   [[nodiscard]] State save() const override {
     State state;
     put_scalar(state, "updates", updates_);
-    advantages_.save(state);
+    for (std::size_t c = 0; c < advantages_.size(); ++c)
+      for (auto& [name, array] : save_controller(c)) state[prefix_of(c) + name] = array;
     ascent_.save(state);
     return state;
   }
   void load(const State& state, const policy::Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
-    advantages_.load(state);
+    for (std::size_t c = 0; c < advantages_.size(); ++c) load_controller(c, arrays_under(state, prefix_of(c)));
     ascent_.load(state, policy);
   }
 
  private:
+  // Of the arrays of an asynchronous controller.
+  [[nodiscard]] std::string prefix_of(std::size_t controller) const {
+    return o_.asynchronous ? fmt::format("controller.{}.", controller) : "";
+  }
+
+  // policy.gradient() becomes the gradient, if a sample is used; the baselines are updated. `batch` becomes the samples
+  // that are used.
+  GradientReport compute(policy::Policy& policy, std::span<const policy::Rollout> rollouts, Advantages& baselines,
+                         std::uint64_t update, LearningBatch& batch) {
+    const AdvantageBatch advantages = baselines.of(rollouts, update);
+    batch = used_samples(rollouts, advantages);
+    GradientReport report{
+        .progress = rollouts.front().progress, .baseline = advantages.baseline, .used_samples = batch.samples()};
+    report.entropy_weight = o_.entropy.weight(report.progress);
+    if (batch.samples() == 0) {
+      policy::LogProbabilities log;
+      gradient_.forward(policy, rollouts, log);
+      report.entropy = mean_entropy(log);
+    } else {
+      report.entropy = compute_gradient(policy, batch, report.entropy_weight);
+    }
+    return report;
+  }
+
   // Returns the entropy per head of the policy's distribution: in the first epoch, that which the rollouts were drawn
   // from.
   double compute_gradient(policy::Policy& policy, const LearningBatch& batch, double entropy_weight) {
@@ -122,7 +173,7 @@ class ReinforceLearner final : public Learner {
   }
 
   ReinforceOptions o_;
-  Advantages advantages_;
+  std::vector<Advantages> advantages_;  // of each asynchronous controller; else one, of all controllers
   ChunkedGradient gradient_;
   Ascent ascent_;
   std::uint64_t updates_ = 0;

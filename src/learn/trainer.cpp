@@ -59,6 +59,10 @@ Trainer::Trainer(policy::Policy& policy, Learner& learner, evaluate::Evaluator& 
       best_(problems.size()) {
   EMPLACE_CHECK(!problems.empty() && options.hold_problems > 0 && options.held_out_every > 0);
   learner.use(options.learner_workers);
+  EMPLACE_CHECK((options.controllers != nullptr) == (learner.asynchronous() != nullptr));
+  if (options.controllers == nullptr) return;
+  EMPLACE_CHECK(problems.size() == 1 && options.held_out.empty() && options.greedy_every == 0);
+  store_.emplace(policy, *learner.asynchronous(), *options.controllers);
 }
 
 std::uint64_t Trainer::evaluations_per_update() const {
@@ -77,14 +81,37 @@ void Trainer::note(const policy::Rollout& rollout, std::size_t problem) {
     present = {true, rollout.placement, rollout.outcome, evaluations_};
 }
 
+SamplingRequest Trainer::request_of(std::uint64_t update, std::size_t samples) const {
+  return {.seed = options_.seed,
+          .update = update,
+          .progress = progress(),
+          .samples = samples,
+          .schedule = options_.schedule};
+}
+
+void Trainer::take_next_gradient(UpdateReport& report) {
+  const std::uint64_t each = evaluations_per_update();
+  store_->give(
+      [this](std::uint64_t number) {
+        SamplingRequest request = request_of(number, learner_.samples_per_update());
+        for (const Best& best : best_) request.best.push_back(best.any ? &best.placement : nullptr);
+        return request;
+      },
+      [&](std::size_t open) {
+        return !options_.may_begin || options_.may_begin(updates_ + open, evaluations_ + (open + 1) * each);
+      });
+  ParameterStore::Update update = store_->next();
+  rollouts_ = std::move(update.rollouts);
+  in_order_of_evaluation(rollouts_, [this](const policy::Rollout& rollout) { note(rollout, rollout.problem); });
+  report.learner = std::move(update.columns);
+  report.controller = update.controller;
+  report.staleness = update.staleness;
+}
+
 void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy) {
-  SamplingRequest request{.seed = options_.seed,
-                          .update = updates_ + 1,
-                          .progress = progress(),
-                          .samples = samples,
-                          .problems = std::move(problems),
-                          .greedy = greedy,
-                          .schedule = options_.schedule};
+  SamplingRequest request = request_of(updates_ + 1, samples);
+  request.problems = std::move(problems);
+  request.greedy = greedy;
   std::vector<Placement> best;  // copies: best_ may change during the evaluation
   for (const Best& each : best_) best.push_back(each.placement);
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
@@ -163,8 +190,12 @@ UpdateReport Trainer::step() {
       sample_rollouts({}, 1, true);
       report.greedy_seconds = feasible_seconds(rollouts_[policy_.rounds(0) - 1].outcome);
     }
-    sample_rollouts(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
-    report.learner = learner_.update(policy_, rollouts_);
+    if (store_) {
+      take_next_gradient(report);
+    } else {
+      sample_rollouts(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
+      report.learner = learner_.update(policy_, rollouts_);
+    }
     if (is_due_after(options_.held_out_every, update)) {
       const std::vector<Best> placed = place_held_out();
       for (std::size_t p = 0; p < placed.size(); ++p) {
@@ -213,6 +244,7 @@ State Trainer::save() const {
   State state;
   put_scalar(state, "updates", updates_);
   put_scalar(state, "evaluations", evaluations_);
+  if (store_) store_->save(state);
   for (std::size_t p = 0; p < best_.size(); ++p) {
     const Best& best = best_[p];
     if (!best.any) continue;
@@ -233,6 +265,7 @@ void Trainer::load(const State& state) {
   updates_ = get_scalar<std::uint64_t>(state, "updates");
   if (updates_ > most_updates) throw InputError("checkpoint", "array updates is {}, wanted up to 2^53", updates_);
   evaluations_ = get_scalar<std::uint64_t>(state, "evaluations");
+  if (store_) store_->load(state, updates_);
   for (std::size_t p = 0; p < best_.size(); ++p) {
     best_[p] = saved_best(state, p);
     if (!best_[p].any) continue;

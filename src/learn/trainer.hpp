@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "emplace/base/state.hpp"
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/controllers.hpp"
 #include "learn/learner.hpp"
+#include "learn/parameter_store.hpp"
 
 namespace emplace::learn {
 
@@ -47,6 +50,10 @@ struct UpdateReport {
   // feasible.
   std::vector<double> held_out_seconds;
   std::map<std::string, double> learner;  // what the learner reported
+  // Of an asynchronous training: whose gradient it was, and how many updates were made since the controller's
+  // parameters were read.
+  std::size_t controller = 0;
+  std::uint64_t staleness = 0;
 };
 
 // A problem that is never trained on, and a policy made for it alone. That policy has the same layout of parameters as
@@ -73,6 +80,12 @@ struct TrainerOptions {
   std::function<double(std::uint64_t updates, std::uint64_t evaluations)> budget_used = {};
   // The processes that draw and evaluate the training's samples; null: this process, with the evaluator.
   LearnerWorkers* learner_workers = nullptr;
+  // The controllers of a learner with asynchronous() not null; else null. Such a training has one problem, none that is
+  // held out, and no greedy samples.
+  Controllers* controllers = nullptr;
+  // Whether one more batch may be given to a controller if so many updates are made or under way before it, and so many
+  // evaluations with it. Empty: always.
+  std::function<bool(std::uint64_t updates, std::uint64_t evaluations)> may_begin = {};
 };
 
 // The positions, ascending, among `count` problems of those that are sampled in update `update` (counted from 1): K
@@ -99,7 +112,8 @@ class Trainer {
   // Before the first update: evaluates a placement of a problem, which is then its best placement so far.
   void begin_at(std::size_t problem, const Placement& placement);
 
-  // Makes one update with learner.samples_per_update() samples of each of its problems. Streams are keyed by (seed,
+  // Makes one update with learner.samples_per_update() samples of each of its problems; with asynchronous controllers,
+  // that of the next gradient to arrive, while the other controllers go on. Streams are keyed by (seed,
   // sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by problem. Held-out
   // problems are placed after it if that is due.
   UpdateReport step();
@@ -125,7 +139,9 @@ class Trainer {
   void note(const policy::Rollout& rollout, std::size_t problem);
   void place_likeliest(const HeldOut& each, std::uint32_t in_evaluator,
                        const std::function<void(const policy::Rollout&)>& evaluated);
+  [[nodiscard]] SamplingRequest request_of(std::uint64_t update, std::size_t samples) const;
   void sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy);
+  void take_next_gradient(UpdateReport& report);
 
   policy::Policy& policy_;
   Learner& learner_;
@@ -135,6 +151,7 @@ class Trainer {
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;
+  std::optional<ParameterStore> store_;    // with asynchronous controllers
   std::vector<policy::Rollout> rollouts_;  // of the present update; memory is used again
 };
 

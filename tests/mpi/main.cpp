@@ -9,6 +9,7 @@
 #include "dist/communicator.hpp"
 #include "tests/mpi/cases.hpp"
 #include "tests/mpi/command_cases.hpp"
+#include "tests/mpi/controller_cases.hpp"
 #include "tests/mpi/evaluation_cases.hpp"
 #include "tests/mpi/failure_cases.hpp"
 #include "tests/mpi/learner_worker_cases.hpp"
@@ -49,6 +50,11 @@ std::span<const Case> cases() {
       {"worker_that_answers_something_else", draw_for_ever, simulate, answer_something_else},
       {"failures_in_a_part", failures_in_a_part, simulate, failures_in_a_part},
       {"parts_of_a_job", parts_of_a_job, simulate, parts_of_a_job},
+      {"one_controller_has_synchronous_bits", one_controller_has_synchronous_bits, simulate},
+      {"controllers_of_unequal_speed", controllers_of_unequal_speed, slow_on_rank_2},
+      {"controllers_are_stopped", controllers_are_stopped, very_slow_on_rank_2},
+      {"controllers_fail_in_a_part", controllers_fail_in_a_part, simulate, controllers_fail_in_a_part},
+      {"controller_that_breaks", controller_that_breaks, breaks_on_rank_2},
       {"same_measurements", same_measurements, simulate},
       {"programs_know_their_rank", programs_know_their_rank, simulate},
       {"program_that_a_worker_cannot_find", measure_for_ever, without_its_program},

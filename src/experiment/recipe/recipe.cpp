@@ -139,6 +139,22 @@ void read_method_options(Recipe& recipe, const ConfigTable& table, const Methods
   (void)methods.evaluator.resolve(recipe.evaluator_options);
 }
 
+// Controllers evaluate their samples themselves, and the parameters are only where gradients arrive.
+void check_asynchronous(const Recipe& recipe, const ConfigTable& table, bool measures) {
+  const RecipeOptions& o = recipe.options;
+  const ConfigValue* const asynchronous = recipe.learner_options.find("asynchronous");
+  if (asynchronous == nullptr || !as_flag(*asynchronous, "asynchronous")) return;
+  const auto refuse = [&](const char* key, const char* what) {
+    throw InputError(table.place_of(key), "{}.asynchronous does not go with {}", o.learner, what);
+  };
+  if (recipe.sources().size() > 1) refuse("problems", "several problems");
+  if (!o.held_out.empty()) refuse("held_out", "held-out problems");
+  if (o.greedy_every > 0) refuse("greedy_every", "greedy_every");
+  if (o.workers != "simulate") refuse("workers", "workers = 'simulate+learn', because every controller learns");
+  if (o.cache == "all" || (o.cache == "measured" && measures))
+    refuse("cache", "a cache, because outcomes are not kept: wanted cache = 'none'");
+}
+
 void check_methods(const Recipe& recipe, const ConfigTable& table, const Methods& methods) {
   const RecipeOptions& o = recipe.options;
   if (methods.policy.unfit)
@@ -157,6 +173,7 @@ void check_methods(const Recipe& recipe, const ConfigTable& table, const Methods
         "with workers = 'simulate+learn' the workers evaluate placements and do not keep the outcomes: {} goes "
         "with workers = 'simulate'",
         measures ? "an evaluator that measures" : "cache = 'all'");
+  check_asynchronous(recipe, table, measures);
   if (o.stop_at_bound && measures)
     throw InputError(table.place_of("stop_at_bound"), "stop_at_bound: measured times have no lower bound");
   if (!std::ranges::is_sorted(o.op_types) || std::ranges::adjacent_find(o.op_types) != o.op_types.end())

@@ -44,12 +44,14 @@ TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers, cons
       use.resume ? unfinished_run(recipe, use.wait ? lock_patience_s : 0) : std::nullopt;
   const bool resume = begun.has_value();
   Training training(make_recipe(resume ? begun->config : recipe), resume && has_checkpoint(begun->folder.path()));
+  training.check_ranks(workers);
   const RunFolder folder = resume ? std::move(begun->folder)
                                   : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   const TrainingBackend backend = make_training_backend(workers, training, folder);
   const LogOfRun log_of_run;
   const Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
                                                   .learner_workers = backend.learner_workers.get(),
+                                                  .controllers = backend.controllers.get(),
                                                   .resume = resume,
                                                   .show_progress = false,
                                                   .stop = limits.stop,

@@ -204,6 +204,35 @@ dist::PolicyPlan Training::policy_plan() const {
   return {recipe_.options.policy, recipe_.policy_options, policy_setup()};
 }
 
+std::optional<dist::ControllerPlan> Training::controller_plan() const {
+  const learn::AsynchronousLearner* const learner = learner_->asynchronous();
+  if (learner == nullptr) return {};
+  return dist::ControllerPlan{policy_plan(), recipe_.options.learner, recipe_.learner_options, learner->controllers()};
+}
+
+void Training::check_ranks(const dist::World* world) const {
+  const learn::AsynchronousLearner* const learner = learner_->asynchronous();
+  if (learner == nullptr) return;
+  const std::size_t needed = 1 + learner->controllers(), ranks = world == nullptr ? 1 : world->size();
+  if (ranks >= needed) return;
+  throw InputError(recipe_.place,
+                   "{0}.asynchronous needs {1} MPI ranks or more, one for the parameters and one for each controller, "
+                   "but there {2} {3}: mpirun -np {1} emplace train ..., or {0}.asynchronous=false",
+                   recipe_.options.learner, needed, ranks == 1 ? "is" : "are", ranks);
+}
+
+std::optional<Training::Staleness> Training::staleness() const {
+  const auto column = history_.find("staleness");
+  if (column == history_.end() || column->second.empty()) return {};
+  Staleness staleness;
+  for (const double updates : column->second) {
+    staleness.mean += updates;
+    staleness.most = std::max(staleness.most, updates);
+  }
+  staleness.mean /= static_cast<double>(column->second.size());
+  return staleness;
+}
+
 void Training::add_warnings(const source::LoadedProblem& loaded) {
   warnings_.insert(warnings_.end(), loaded.warnings.begin(), loaded.warnings.end());
   warnings_.insert(warnings_.end(), loaded.lacks.begin(), loaded.lacks.end());
@@ -263,6 +292,10 @@ learn::TrainerOptions Training::trainer_options() const {
   options.budget_used = [this](std::uint64_t updates, std::uint64_t evaluations) {
     return recipe_.options.budget_share * budget_used(updates, evaluations);
   };
+  options.may_begin = [limit = limits()](std::uint64_t updates, std::uint64_t evaluations_after) {
+    return (limit.updates == 0 || updates < limit.updates) &&
+           (limit.evaluations == 0 || evaluations_after <= limit.evaluations);
+  };
   for (std::size_t p = 0; p < held_out_problems_.size(); ++p)
     options.held_out.push_back({&held_out_problems_[p], held_out_policies_[p].get()});
   return options;
@@ -284,6 +317,7 @@ evaluate::EvaluatorChoice Training::evaluator() const {
 Training::End Training::run(const RunFolder& folder, const Session& session) {
   learn::TrainerOptions options = trainer_options();
   options.learner_workers = session.learner_workers;
+  options.controllers = session.controllers;
   learn::Trainer trainer(*policy_, *learner_, session.evaluator, policy_problems_, options);
   saved_at_.reset();
   if (session.resume && has_checkpoint(folder.path())) {
@@ -309,6 +343,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
     if (!saved_at_ && starts_from_init_) trainer.begin_with(starts());
     if (!saved_at_ && start_) trainer.begin_at(0, *start_);
     end = train(folder, trainer, metrics, session);
+    if (session.controllers != nullptr) session.controllers->end();
     if (end == End::finished) held_out_best_ = trainer.place_held_out();
   } catch (const NotFinite& error) {
     folder.try_set_status("failed");

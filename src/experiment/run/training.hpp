@@ -37,7 +37,8 @@ class Training {
     evaluate::Evaluator&
         evaluator;  // for problem_list(); owned by the caller, who also uses it for comparisons afterwards
     learn::LearnerWorkers* learner_workers =
-        nullptr;  // made for policy_plan(); null: the learning is done in this process
+        nullptr;                                // made for policy_plan(); null: the learning is done in this process
+    learn::Controllers* controllers = nullptr;  // made for controller_plan(); null: the training is synchronous
     bool resume = false;
     bool show_progress = true;
     // Called after every update; true ends the training early, as a stop request does (base/interrupt.hpp). May be
@@ -62,6 +63,10 @@ class Training {
 
   // The policy as dist::make_mpi_learner_workers() needs it.
   [[nodiscard]] dist::PolicyPlan policy_plan() const;
+  // The same for dist::make_mpi_controllers(); empty if the training is synchronous.
+  [[nodiscard]] std::optional<dist::ControllerPlan> controller_plan() const;
+  // InputError if an asynchronous training has fewer ranks than it needs; null: this process alone.
+  void check_ranks(const dist::World* world) const;
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
   // The problems that are never trained on.
@@ -84,6 +89,12 @@ class Training {
   [[nodiscard]] double seconds() const { return seconds_; }
   // The columns of metrics.csv by name, one value per update, earlier sessions included; times are in "seconds".
   [[nodiscard]] const std::map<std::string, std::vector<double>>& history() const { return history_; }
+  // Of an asynchronous training's updates: how many updates were made between the reading of the parameters and the
+  // arrival of the gradient.
+  struct Staleness {
+    double mean = 0, most = 0;
+  };
+  [[nodiscard]] std::optional<Staleness> staleness() const;
 
  private:
   static constexpr const char* metrics_file = "metrics.csv";

@@ -22,6 +22,10 @@ TrainingBackend make_training_backend(dist::World* world, const Training& traini
   if (measures) backend.evaluator = evaluate::make_reporting_evaluator(std::move(backend.evaluator));
   if (world != nullptr && world->has_workers() && recipe.workers == "simulate+learn")
     backend.learner_workers = dist::make_mpi_learner_workers(*world, training.policy_plan());
+  if (const auto plan = training.controller_plan()) {
+    training.check_ranks(world);
+    backend.controllers = dist::make_mpi_controllers(*world, *plan);
+  }
   return backend;
 }
 

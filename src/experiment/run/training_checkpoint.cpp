@@ -112,7 +112,9 @@ std::optional<learn::UpdateReport> Training::step(learn::Trainer& trainer) {
   constexpr std::chrono::duration<double> grace{0.3};
   const auto begin = std::chrono::steady_clock::now();
   std::optional<learn::UpdateReport> report;
-  if (last_update_s_ && *last_update_s_ < worth_abandoning_s) {
+  // How long one asynchronous controller took says nothing about the next one.
+  const bool is_short = last_update_s_ && *last_update_s_ < worth_abandoning_s && learner_->asynchronous() == nullptr;
+  if (is_short) {
     report = trainer.step();
   } else {
     State before = arrays(trainer);

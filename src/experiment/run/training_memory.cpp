@@ -45,6 +45,9 @@ double Training::bytes_needed() const {
     rollouts.resize(std::min(rollouts.size(), drawn));
   double bytes = of_parameter * static_cast<double>(policy_->parameter_count());
   for (const double each : rollouts) bytes += each;
+  // Each controller makes whole updates of its own.
+  if (const learn::AsynchronousLearner* const learner = learner_->asynchronous())
+    return (bytes + passes) * static_cast<double>(std::min(1 + learner->controllers(), dist::ranks_on_this_host()));
   // Workers that learn have what the passes need too.
   const bool shared = recipe_.options.workers == "simulate+learn";
   return bytes + passes * static_cast<double>(shared ? dist::ranks_on_this_host() : 1);

@@ -33,6 +33,10 @@ std::vector<std::pair<std::string, double>> Training::record(const learn::Update
   for (std::size_t p = 0; p < held_out_.size(); ++p)
     row.emplace_back(held_out_.size() == 1 ? "held_out_step_time" : fmt::format("held_out_step_time.{}", p),
                      report.held_out_seconds[p]);
+  if (learner_->asynchronous() != nullptr) {
+    row.emplace_back("controller", static_cast<double>(report.controller));
+    row.emplace_back("staleness", static_cast<double>(report.staleness));
+  }
   for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
   row.emplace_back(wall_seconds, seconds_);
   for (const auto& [name, value] : row) {
@@ -51,6 +55,7 @@ std::vector<std::string> Training::columns_of_trainer() const {
   names.emplace_back("greedy_step_time");
   if (held_out_.size() == 1) names.emplace_back("held_out_step_time");
   for (std::size_t p = 0; p < held_out_.size(); ++p) names.push_back(fmt::format("held_out_step_time.{}", p));
+  if (learner_->asynchronous() != nullptr) names.insert(names.end(), {"controller", "staleness"});
   return names;
 }
 
