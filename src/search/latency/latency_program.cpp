@@ -7,6 +7,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
+#include "search/exact/assignment.hpp"
 #include "search/exact/cut_rows.hpp"
 
 namespace emplace::search {
@@ -46,13 +47,8 @@ LatencyProgram::LatencyProgram(const Problem& problem, std::size_t subgraphs, Ti
 }
 
 std::vector<std::uint8_t> LatencyProgram::split_of(const std::vector<double>& solution) const {
-  std::vector<std::uint8_t> devices;
-  for (const std::uint32_t unit : unit_of_op_) {
-    const auto first = solution.begin() + y(unit, 0);
-    devices.push_back(static_cast<std::uint8_t>(
-        std::max_element(first, first + static_cast<std::ptrdiff_t>(problem_.device_count())) - first));
-  }
-  return devices;
+  return assigned_devices(solution, unit_of_op_, problem_.device_count(),
+                          [&](std::uint32_t unit) { return y(unit, 0); });
 }
 
 // Every unit is on exactly one device that can run it; with several subgraphs, every op is in one of its device.

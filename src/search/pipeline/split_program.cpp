@@ -5,6 +5,7 @@
 
 #include "emplace/problem/grouping.hpp"
 #include "search/common/units.hpp"
+#include "search/exact/assignment.hpp"
 #include "search/exact/cut_rows.hpp"
 #include "search/pipeline/split_tensors.hpp"
 
@@ -33,13 +34,8 @@ SplitProgram::SplitProgram(const Problem& problem, const SplitProgramOptions& op
 }
 
 std::vector<std::uint8_t> SplitProgram::split_of(const std::vector<double>& solution) const {
-  std::vector<std::uint8_t> devices;
-  for (const std::uint32_t unit : unit_of_op_) {
-    const auto first = solution.begin() + x(unit, 0);
-    devices.push_back(static_cast<std::uint8_t>(
-        std::max_element(first, first + static_cast<std::ptrdiff_t>(problem_.device_count())) - first));
-  }
-  return devices;
+  return assigned_devices(solution, unit_of_op_, problem_.device_count(),
+                          [&](std::uint32_t unit) { return x(unit, 0); });
 }
 
 // Every unit is on exactly one device that can run it.
