@@ -25,6 +25,8 @@ struct JobLimits {
 struct FolderUse {
   bool resume = true;  // false: a run that is there is moved aside, as a finished run of another configuration is
   bool wait = true;    // false: InUse at once if another process works in the folder
+  // At least this much time between two checkpoints, however short the recipe's checkpoint_every is.
+  std::chrono::seconds between_checkpoints{0};
 };
 
 // The best placement that a training found for one problem, by better() (problem/outcome.hpp).

@@ -54,6 +54,7 @@ TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers, cons
                                                   .controllers = backend.controllers.get(),
                                                   .resume = resume,
                                                   .show_progress = false,
+                                                  .between_checkpoints = use.between_checkpoints,
                                                   .stop = limits.stop,
                                                   .deadline = limits.deadline});
   return {.finished = end == Training::End::finished,

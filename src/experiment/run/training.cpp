@@ -378,6 +378,7 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
   const auto fraction = [&] { return budget_used(trainer.updates(), trainer.evaluations()); };
   Progress progress(session.show_progress, fraction());
   Clock::duration longest{};
+  auto saved = start;
   const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
   while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
     const auto begin = Clock::now();
@@ -389,8 +390,11 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
     metrics.add(row);
     tensorboard.add(report.update, row);
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
-    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0)
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0 &&
+        Clock::now() - saved >= session.between_checkpoints) {
       save(folder, trainer, arrays(trainer));
+      saved = Clock::now();
+    }
     longest = std::max(longest, Clock::now() - begin);
   }
   progress.finish();

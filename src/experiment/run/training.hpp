@@ -41,6 +41,7 @@ class Training {
     learn::Controllers* controllers = nullptr;  // made for controller_plan(); null: the training is synchronous
     bool resume = false;
     bool show_progress = true;
+    std::chrono::seconds between_checkpoints{0};  // at least, however short the recipe's checkpoint_every is
     // Called after every update; true ends the training early, as a stop request does (base/interrupt.hpp). May be
     // empty.
     std::function<bool()> stop = {};

@@ -108,7 +108,7 @@ State Training::arrays(const learn::Trainer& trainer) const {
 
 std::optional<learn::UpdateReport> Training::step(learn::Trainer& trainer) {
   // A copy of the state takes a small part of the time of an update that is worth abandoning.
-  constexpr double worth_abandoning_s = 0.2;
+  constexpr double worth_abandoning_s = 0.5;
   constexpr std::chrono::duration<double> grace{0.3};
   const auto begin = std::chrono::steady_clock::now();
   std::optional<learn::UpdateReport> report;

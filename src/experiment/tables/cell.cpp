@@ -100,10 +100,13 @@ std::optional<CellResult> bound(const CellTask& task) {
   return result;
 }
 
+// A stop saves the training too; only a crash loses what was learned since the last checkpoint.
+constexpr std::chrono::seconds between_checkpoints{60};
+
 // None if it was stopped.
 std::optional<CellResult> train(const CellTask& task, dist::World* part, const JobLimits& limits) {
   const ConfigTable recipe = ConfigTable::parse_toml(task.recipe, "table");
-  const TrainedRecipe trained = train_recipe(recipe, part, limits);
+  const TrainedRecipe trained = train_recipe(recipe, part, limits, {.between_checkpoints = between_checkpoints});
   if (!trained.finished) return std::nullopt;
   const std::optional<TrainedPlacement>& best = trained.best.front();
   CellResult result;

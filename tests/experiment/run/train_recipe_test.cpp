@@ -46,6 +46,23 @@ TEST_F(TrainRecipe, MovesAnUnfinishedRunAsideIfItIsNotToBeResumed) {
   EXPECT_EQ(read_file(run_ + "/status"), "finished\n");
 }
 
+TEST_F(TrainRecipe, WritesNoCheckpointSoonerThanAllowedButOneAtTheEnd) {
+  for (const auto& [between, expected] : {std::pair{0, true}, {3600, false}}) {
+    bool seen = false;
+    const auto stop = [&] {
+      seen = seen || file_exists(run_ + "/checkpoint.h5");
+      return false;
+    };
+    ConfigTable each = small_recipe();
+    each.set("checkpoint_every", ConfigValue(1));
+    EXPECT_TRUE(train_recipe(each, nullptr, {.stop = stop, .deadline = {}},
+                             {.resume = false, .between_checkpoints = std::chrono::seconds(between)})
+                    .finished);
+    EXPECT_EQ(seen, expected) << between;
+    EXPECT_TRUE(file_exists(run_ + "/checkpoint.h5"));
+  }
+}
+
 // Rewards of about 1e11 and the largest learning rate: logits overflow after a few updates.
 TEST_F(TrainRecipe, ClosesTheLogOfARunThatFails) {
   const ConfigTable diverging = recipe(
