@@ -63,6 +63,35 @@ TEST(Gdp, IsADistributionWithTheGradientOfTheExpectedCost) {
   all.check_reinforce({3, 1, 4, 1.5, 2, 6, 5, 3.5}, 2.5, 1, 20000);
 }
 
+TEST(Gdp, WithMoreColumnsThanDevicesIsADistributionOverTheDevicesThatThereAre) {
+  const Problem p =
+      with_types(tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}, {"c", {2, 1}}}, {{0, 1}, {0, 2}}, 1));
+  Enumerated all("gdp", std::string(small) + "\ndevices = 4", p);
+  double sum = 0;
+  for (const double q : all.probabilities()) sum += q;
+  EXPECT_NEAR(sum, 1, 1e-6);
+  all.check_gradient_of_expected_cost({3, 1, 4, 1.5, 2, 6, 5, 3.5});
+}
+
+TEST(Gdp, OfOneNumberOfColumnsHasEqualParametersOnMachinesOfAllSizes) {
+  const std::string options = std::string(small) + "\ndevices = 3";
+  const Problem two = with_types(two_chains(1));
+  const Problem three = with_types(tiny(plain_devices(3), {{"a", {1, 2, 3}}, {"b", {1, 1, 1}}}, {{0, 1}}, 1));
+  const auto shape_of_head = [&](const Problem& p) {
+    const auto layout = policy_of(p, options)->layout();
+    return std::ranges::find(layout, "head/weight", &Policy::ParameterInfo::name)->shape;
+  };
+  EXPECT_EQ(shape_of_head(two), (std::vector<std::uint64_t>{8, 3}));
+  EXPECT_EQ(shape_of_head(three), shape_of_head(two));
+  const std::vector<PolicyProblem> both = {{&two, make_grouping(two, GroupingKind::op)},
+                                           {&three, make_grouping(three, GroupingKind::op)}};
+  EXPECT_NO_THROW(
+      find_entry(policies(), "gdp", "policy")
+          .make(ConfigTable::parse_toml(options, ""), {both, op_types_of(both), 1, PolicyUse::begin_training}));
+  EXPECT_THAT([&] { policy_of(three, std::string(small) + "\ndevices = 2"); },
+              ::testing::ThrowsMessage<InputError>(HasSubstr("gdp.devices: is 2, but")));
+}
+
 TEST(Gdp, IsADistributionOverDevicesAndPriorityLevelsWithTheGradientOfTheExpectedCost) {
   const Problem p = with_types(tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}}, {{0, 1}}, 1));
   Enumerated all("gdp", std::string(small) + "\nschedule_levels = 3", p, 0, 3);

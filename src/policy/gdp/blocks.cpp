@@ -8,12 +8,24 @@
 
 namespace emplace::policy {
 
-std::vector<GdpBlocks> gdp_blocks(const PolicyProblem& problem, std::size_t coarsest) {
+namespace {
+
+// blocks x columns from blocks x D: what no device stands for is forbidden.
+std::vector<std::uint8_t> with_columns(const std::vector<std::uint8_t>& allowed, std::size_t devices,
+                                       std::size_t columns) {
+  std::vector<std::uint8_t> wide(allowed.size() / devices * columns, 0);
+  for (std::size_t i = 0; i < allowed.size(); ++i) wide[i / devices * columns + i % devices] = allowed[i];
+  return wide;
+}
+
+}  // namespace
+
+std::vector<GdpBlocks> gdp_blocks(const PolicyProblem& problem, std::size_t coarsest, std::size_t columns) {
   std::vector<GdpBlocks> list;
   for (const Grouping& grouping : halved_levels(problem, coarsest)) {
     GdpBlocks& blocks = list.emplace_back();
     blocks.count = grouping.count();
-    blocks.allowed = allowed_devices(grouping);
+    blocks.allowed = with_columns(allowed_devices(grouping), problem.problem->device_count(), columns);
     for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
       blocks.block_of_unit.push_back(grouping.unit_of_op[problem.grouping.members[unit].front()]);
   }

@@ -16,11 +16,12 @@ namespace emplace::policy {
 struct GdpBlocks {
   std::vector<std::uint32_t> block_of_unit;
   std::size_t count;
-  std::vector<std::uint8_t> allowed;  // blocks x D: 1 if all units of the block can run
+  std::vector<std::uint8_t> allowed;  // blocks x columns: 1 if all units of the block can run there
 };
 
-// The coarsest blocks first; in the last each unit is a block. 0: only those.
-std::vector<GdpBlocks> gdp_blocks(const PolicyProblem& problem, std::size_t coarsest);
+// The coarsest blocks first; in the last each unit is a block. 0: only those. `columns`: of the policy's decisions, at
+// least as many as the problem has devices; the others are forbidden.
+std::vector<GdpBlocks> gdp_blocks(const PolicyProblem& problem, std::size_t coarsest, std::size_t columns);
 
 // One decision for each block, at its quantile `uniform` of the mean of its units' probabilities (N x choices), and so
 // for each of its units. `allowed` is blocks x choices, or empty: all are.

@@ -38,10 +38,12 @@ class GdpPolicy final : public NetworkPolicy {
     // A policy that only places also has one block of all units, if the devices allow it.
     const auto coarsest =
         static_cast<std::size_t>(places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
-    for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({problem.problem, &problem.grouping, problem.problem->device_count(),
+    for (const PolicyProblem& problem : setup.problems) {
+      const std::size_t columns = std::max(network_->sizes.devices, problem.problem->device_count());
+      problems_.push_back({problem.problem, &problem.grouping, columns,
                            gdp_features(problem, setup.op_types, gdp_feature_options(options)),
-                           gdp_blocks(problem, coarsest)});
+                           gdp_blocks(problem, coarsest, columns)});
+    }
     use(network_->layout);
     network_->layout.initialize<float>(parameters_, setup.seed);
     pass_ = std::make_unique<Pass>();
@@ -137,11 +139,11 @@ class GdpPolicy final : public NetworkPolicy {
   struct Prepared {
     const Problem* problem;
     const Grouping* units;
-    std::size_t devices;
+    std::size_t columns;  // D of the head, where it is fixed; else the problem's devices
     GdpFeatures features;
     std::vector<GdpBlocks> blocks;  // from coarse to fine
 
-    [[nodiscard]] std::span<const std::uint8_t> allowed() const { return blocks.back().allowed; }  // N x D
+    [[nodiscard]] std::span<const std::uint8_t> allowed() const { return blocks.back().allowed; }  // N x columns
   };
 
   // The forward pass that is on the tape; it is valid until the parameters change.
@@ -167,9 +169,9 @@ class GdpPolicy final : public NetworkPolicy {
   }
 
   static void check_devices(const Prepared& problem, std::span<const std::uint8_t> device) {
-    check_below(device, problem.devices, "device");
+    check_below(device, problem.problem->device_count(), "device");
     for (std::size_t unit = 0; unit < device.size(); ++unit)
-      if (problem.allowed()[unit * problem.devices + device[unit]] == 0)
+      if (problem.allowed()[unit * problem.columns + device[unit]] == 0)
         throw InputError("checkpoint", "a sample puts unit {} on device {}, which cannot run it", unit, device[unit]);
   }
 
@@ -208,7 +210,7 @@ class GdpPolicy final : public NetworkPolicy {
                                 {pass_->decisions.data(), units, sizes.decision},
                                 &features.neighbours,
                                 &features.all,
-                                {features.devices.data(), problem.devices, sizes.device_features}};
+                                {features.devices.data(), problem.columns, sizes.device_features}};
     const GdpResult result = gdp_network<float>(tape, *network_, input);
     pass_->heads.clear();
     require_finite(tape.value(result.logits).all());

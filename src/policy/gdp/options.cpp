@@ -1,5 +1,6 @@
 #include "policy/gdp/options.hpp"
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "policy/common/network_policy.hpp"
 
@@ -48,6 +49,12 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
       {.choices = {"fixed", "features"},
        .help = "The network's output has a column for each device, or compares nodes with features of the devices "
                "(speed, memory, links), so that the policy can also place on machines that were not in its training."});
+  visit("devices", o.devices,
+        {.min = 0,
+         .max = 255,
+         .help = "Columns of the fixed head; on a machine with fewer devices the last ones are forbidden, so that one "
+                 "network learns on machines of several sizes. 0: as many as the problems have devices.",
+         .only_with = {{"device_head", {"fixed"}}}});
   visit("head_gain", o.head_gain,
         {.min = 0,
          .max = 100,
@@ -73,6 +80,16 @@ namespace {
 Superposition superposition_of(const std::string& name) {
   if (name == "none") return Superposition::none;
   return name == "graph" ? Superposition::graph : Superposition::per_node;
+}
+
+// `wanted`: the option; 0: the number of devices that all problems have.
+std::size_t columns_of_head(std::size_t wanted, std::span<const PolicyProblem> problems) {
+  if (wanted == 0) return common_device_count(problems, "gdp");
+  for (const PolicyProblem& each : problems)
+    if (each.problem->device_count() > wanted)
+      throw InputError("gdp.devices", "is {}, but {} has {} devices", wanted, quote(each.problem->name),
+                       each.problem->device_count());
+  return wanted;
 }
 
 }  // namespace
@@ -104,7 +121,7 @@ GdpSizes gdp_sizes(const GdpOptions& o, const PolicySetup& setup) {
   if (o.device_head == "features")
     sizes.device_features = gdp_device_features;
   else
-    sizes.devices = common_device_count(setup.problems, "gdp");
+    sizes.devices = columns_of_head(static_cast<std::size_t>(o.devices), setup.problems);
   sizes.priority_levels = static_cast<std::size_t>(o.schedule_levels);
   if (o.rounds > 1)
     sizes.decision = (sizes.device_features > 0 ? sizes.device_features : sizes.devices) + sizes.priority_levels;

@@ -29,6 +29,7 @@ struct GdpOptions {
   int position_waves = 0;
   bool centered = false;
   std::string device_head = "fixed";
+  int devices = 0;
   double head_gain = 0.01;
   int coarse_units = 0;
   double coarse_share = 0.8;
