@@ -146,11 +146,12 @@ std::string budgets_text(const experiment::Reproduction& reproduction) {
     const std::int64_t seeds = quick ? method.quick_seeds : method.seeds;
     if (budget.empty()) continue;
     parts.push_back(fmt::format("{} {}", method.label, budget));
-    if (!method.recipe.empty() || method.pretrained)
+    if (!method.recipe.empty() || !method.pretrained.empty())
       parts.back() += fmt::format(", {} seed{}", seeds, seeds == 1 ? "" : "s");
   }
-  if (const std::string before = budget_text(quick ? table.pretraining.quick : table.pretraining.full); !before.empty())
-    parts.push_back(fmt::format("pre-training {}", before));
+  for (const auto& [name, pretraining] : table.pretrainings)
+    if (const std::string before = budget_text(quick ? pretraining.quick : pretraining.full); !before.empty())
+      parts.push_back(fmt::format("pre-training ({}) {}", printable(name), before));
   if (const std::string best = budget_text(quick ? table.best_quick : table.best_full); !best.empty())
     parts.push_back(fmt::format("best found {}", best));
   return join(parts, "; ");

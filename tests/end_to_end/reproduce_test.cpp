@@ -116,12 +116,12 @@ TEST_F(Reproduce, GivesTheSameFiguresAtAnyNumberOfRanks) {
 TEST_F(Reproduce, WaitsForTrainingsOnSeveralRowsAtAnyNumberOfRanks) {
   std::string shared = two_rows;
   shared.replace(shared.find("\"post\"]"), 7, R"("drawn", "post"])");
-  shared.replace(shared.find("[method.post]\n"), 14, R"([pretraining]
+  shared.replace(shared.find("[method.post]\n"), 14, R"([pretraining.tuned]
 recipe = "gdp-pretrain"
 options = { problems_per_update = 1, groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 4 }
 quick.evaluations = 40
 [method.drawn]
-pretrained = true
+pretrained = "tuned"
 quick.evaluations = 5
 [method.post]
 together = true

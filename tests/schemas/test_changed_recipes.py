@@ -120,7 +120,7 @@ TABLE_CHANGES = {
     "a search of 0 s": put("row", 1, "search", "single", 0),
     "a budget of 0": put("best", "budget", "evaluations", 0),
     "an unknown kind of budget": put("best", "budget", "updates", 1),
-    "pretraining without a recipe": put("pretraining", {"options": {}}),
+    "pretraining without a recipe": put("pretraining", {"tuned": {"options": {}}}),
 }
 
 

@@ -173,10 +173,10 @@ void Plan::make_by_method(CellTask& made, std::size_t r, const TableMethod& meth
     made.placement = run + "/" + best_placement_file(among, rows.size());
     return;
   }
-  if (method.pretrained) {
-    const Pretraining& before = table_.pretraining;
+  if (!method.pretrained.empty()) {
+    const Pretraining& before = table_.pretrainings.at(method.pretrained);
     const std::string run = wait_for_training(
-        made, fmt::format("rows.without.{}.{}", as_file_name(row.model), made.seed),
+        made, fmt::format("rows.without.{}.{}.{}", as_file_name(row.model), as_file_name(method.pretrained), made.seed),
         {before.recipe, {&before.options}, budget_of(before.full, before.quick)}, rows_of_other_models(row.model));
     (method.recipe.empty() ? made.policy : request.init) = run;
   }

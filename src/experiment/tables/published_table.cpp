@@ -51,19 +51,21 @@ TableMethod read_method(const std::string& name, const ConfigTable& table, const
   method.label = shown(table.text("label", name));
   method.recipe = table.text("recipe", "");
   method.together = table.flag("together", false);
-  method.pretrained = table.flag("pretrained", false);
-  method.placer = table.text("placer", method.recipe.empty() && !method.pretrained ? name : "");
+  method.pretrained = table.text("pretrained", "");
+  const bool is_pretrained = !method.pretrained.empty();
+  method.placer = table.text("placer", method.recipe.empty() && !is_pretrained ? name : "");
   if (!method.recipe.empty() && !method.placer.empty())
     throw InputError(table.place_of("recipe"), "method {} has both a placer and a recipe, wanted one", quote(name));
-  if (method.together && (method.recipe.empty() || method.pretrained))
+  if (method.together && (method.recipe.empty() || is_pretrained))
     throw InputError(table.place_of("together"), "method {} is trained on all rows together: it needs a recipe{}",
-                     quote(name), method.pretrained ? ", and cannot be pretrained" : "");
-  if (method.pretrained && !method.placer.empty())
+                     quote(name), is_pretrained ? ", and cannot be pretrained" : "");
+  if (is_pretrained && !method.placer.empty())
     throw InputError(table.place_of("placer"), "method {} has both a placer and a pretrained policy, wanted one",
                      quote(name));
   method.options = table.table("options");
-  if (method.pretrained && method.recipe.empty() && !method.options.empty())
+  if (is_pretrained && method.recipe.empty() && !method.options.empty())
     throw InputError(table.place_of("options"), "draws of a pretrained policy have no options");
+  method.rows = table.texts("rows");
   method.seeds = read_seeds(table, "seeds", defaults.seeds);
   method.quick_seeds = read_seeds(table, "quick_seeds", defaults.quick_seeds);
   if (table.contains("budget")) method.full = read_budget(table.table("budget"));
@@ -72,8 +74,10 @@ TableMethod read_method(const std::string& name, const ConfigTable& table, const
   return method;
 }
 
-Pretraining read_pretraining(const ConfigTable& table) {
-  if (table.empty()) return {};
+Pretraining read_pretraining(const std::string& name, const ConfigTable& table) {
+  if (as_file_name(name) != name)
+    throw InputError(table.place_of("recipe"),
+                     "a pre-training is called {}, wanted lower-case letters, digits and hyphens", quote(name));
   Pretraining pretraining{table.text("recipe"), table.table("options"), {}, {}};
   if (table.contains("budget")) pretraining.full = read_budget(table.table("budget"));
   if (table.contains("quick")) pretraining.quick = read_budget(table.table("quick"));
@@ -153,16 +157,34 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   return row;
 }
 
-// InputError if a method is pretrained on rows of other models, but there is no such recipe or no such row.
+// InputError if a method is pretrained on rows of other models, but there is no such pre-training or no such row.
 void refuse_nothing_to_learn_from(const PublishedTable& table, const std::string& file) {
-  const auto pretrained = std::ranges::find_if(table.methods, &TableMethod::pretrained);
+  const auto is_pretrained = [](const TableMethod& method) { return !method.pretrained.empty(); };
+  std::vector<std::string> names;
+  for (const auto& [name, pretraining] : table.pretrainings) names.push_back(name);
+  for (const TableMethod& method : table.methods)
+    if (is_pretrained(method) && !table.pretrainings.contains(method.pretrained))
+      throw InputError(file, "method {} is pretrained by {}, and there is no [pretraining.{}]{}", quote(method.name),
+                       quote(method.pretrained), printable(method.pretrained), did_you_mean(method.pretrained, names));
+  const auto pretrained = std::ranges::find_if(table.methods, is_pretrained);
   if (pretrained == table.methods.end()) return;
-  if (table.pretraining.recipe.empty())
-    throw InputError(file, "method {} is pretrained, and there is no [pretraining] with a recipe",
-                     quote(pretrained->name));
   if (std::ranges::all_of(table.rows, [&](const TableRow& row) { return row.model == table.rows.front().model; }))
     throw InputError(file, "method {} is pretrained on the rows of other models, and all are of {}",
                      quote(pretrained->name), quote(table.rows.front().model));
+}
+
+// Rows skip the methods that are for other rows only.
+void skip_methods_of_other_rows(PublishedTable& table, const std::string& file) {
+  std::vector<std::string> labels;
+  for (const TableRow& row : table.rows) labels.push_back(row.label);
+  for (const TableMethod& method : table.methods) {
+    for (const std::string& label : method.rows)
+      if (table.row(label) == nullptr)
+        throw InputError(file, "method {} is for row {}, which does not exist{}", quote(method.name), quote(label),
+                         did_you_mean(label, labels));
+    for (TableRow& row : table.rows)
+      if (!method.rows.empty() && std::ranges::count(method.rows, row.label) == 0) row.skip.push_back(method.name);
+  }
 }
 
 void refuse_doubles(const PublishedTable& table, const std::string& file) {
@@ -239,7 +261,9 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     want_method(result, result.calibration[kind], calibration.place_of(kind));
   }
   result.calibrates_each_row = table.flag("calibrate_each_row", false);
-  result.pretraining = read_pretraining(table.table("pretraining"));
+  const ConfigTable& pretrainings = table.table("pretraining");
+  for (const std::string& each : pretrainings.keys())
+    result.pretrainings[each] = read_pretraining(each, pretrainings.table(each));
   const ConfigTable& best = table.table("best");
   if (best.contains("budget")) result.best_full = read_budget(best.table("budget"));
   if (best.contains("quick")) result.best_quick = read_budget(best.table("quick"));
@@ -249,6 +273,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     result.rows.push_back(read_row(row, result, status == "confirmed"));
   if (result.rows.empty()) throw InputError(file, "a table needs rows ([[row]])");
   table.refuse_unread();
+  skip_methods_of_other_rows(result, file);
   refuse_doubles(result, file);
   refuse_nothing_to_learn_from(result, file);
   return result;

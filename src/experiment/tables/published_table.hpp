@@ -29,23 +29,24 @@ struct CellBudget {
 
 // A column of the table.
 struct TableMethod {
-  std::string name;         // "scotch", "hierarchical"; also if a row uses another placer in this column
-  std::string label;        // heading of the column
-  std::string placer;       // the placer that makes the cells; "": they are learned
-  std::string recipe;       // the recipe by which they are learned
-  bool together = false;    // one training on all its rows makes its cells
-  bool pretrained = false;  // begins with a policy that was trained on the rows of other models; with a recipe it is
-                            // trained further, without one it places by draws of that policy
-  ConfigTable options;      // of the placer; or keys that override the recipe's
+  std::string name;        // "scotch", "hierarchical"; also if a row uses another placer in this column
+  std::string label;       // heading of the column
+  std::string placer;      // the placer that makes the cells; "": they are learned
+  std::string recipe;      // the recipe by which they are learned
+  bool together = false;   // one training on all its rows makes its cells
+  std::string pretrained;  // the pre-training whose policy it begins with, or ""; with a recipe it is trained further,
+                           // without one it places by draws of that policy
+  ConfigTable options;     // of the placer; or keys that override the recipe's
+  std::vector<std::string> rows;  // labels of the only rows that have the method; empty: all
   CellBudget full, quick;
   std::int64_t seeds = 1;        // number of seeds (0, 1, ...); the median over them is shown
   std::int64_t quick_seeds = 1;  // the same with --quick
 };
 
-// The training with which pre-trained methods begin: one for each model of the table, on the rows of all other models
+// Trainings with which pre-trained methods begin: one for each model of the table, on the rows of all other models
 // (GDP's transfer, docs/papers/gdp.md, section 2.7).
 struct Pretraining {
-  std::string recipe;  // "": the table has no pre-training
+  std::string recipe;
   ConfigTable options;
   CellBudget full, quick;
 };
@@ -78,7 +79,7 @@ struct PublishedTable {
   // From a kind of device to the method whose column calibrates the speed of such devices; this column is not a result.
   std::map<std::string, std::string> calibration;
   bool calibrates_each_row = false;  // each row has factors of its own, where it has times; not one for the table
-  Pretraining pretraining;
+  std::map<std::string, Pretraining> pretrainings;  // by name
   std::vector<std::string> notes;
   CellBudget best_full, best_quick;  // budgets of the column of the portfolio placer `best`
 

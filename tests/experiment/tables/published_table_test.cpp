@@ -11,7 +11,9 @@
 namespace emplace::experiment::published_table_test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* small = R"(
 title = "Two methods"
@@ -108,18 +110,47 @@ TEST(PublishedTable, HasPlacersThatThereAreAndNamesThatTellApart) {
 TEST(PublishedTable, TrainsOnSeveralRowsOnlyWhatCanBe) {
   EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "together = true"),
               HasSubstr("small.toml:10: method 'post' is trained on all rows together: it needs a recipe"));
-  EXPECT_THAT(complaint("label = \"learned\"", "together = true\npretrained = true"),
+  EXPECT_THAT(complaint("label = \"learned\"", "together = true\npretrained = \"tuned\""),
               HasSubstr("and cannot be pretrained"));
-  EXPECT_THAT(complaint("label = \"learned\"", "pretrained = true"),
-              HasSubstr("method 'post' is pretrained, and there is no [pretraining] with a recipe"));
-  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\nplacer = \"single\""),
+  EXPECT_THAT(complaint("label = \"learned\"", "pretrained = \"tuned\""),
+              HasSubstr("method 'post' is pretrained by 'tuned', and there is no [pretraining.tuned]"));
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = \"tuned\"\nplacer = \"single\""),
               HasSubstr("both a placer and a pretrained policy"));
-  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\noptions = { a = 1 }"),
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = \"tuned\"\noptions = { a = 1 }"),
               HasSubstr("draws of a pretrained policy have no options"));
-  EXPECT_THAT(complaint("[method.post]", "[pretraining]\nrecipe = \"gdp\"\n[method.post]\npretrained = true"),
-              HasSubstr("on the rows of other models, and all are of 'rnnlm'"));
-  EXPECT_THAT(complaint("[method.post]", "[pretraining]\nrecipe = \"gdp\"\nseeds = 1\n[method.post]"),
+  EXPECT_THAT(
+      complaint("[method.post]", "[pretraining.tuned]\nrecipe = \"gdp\"\n[method.post]\npretrained = \"tuned\""),
+      HasSubstr("on the rows of other models, and all are of 'rnnlm'"));
+  EXPECT_THAT(complaint("[method.post]", "[pretraining.\"A b\"]\nrecipe = \"gdp\"\n[method.post]"),
+              HasSubstr("wanted lower-case letters, digits and hyphens"));
+  EXPECT_THAT(complaint("[method.post]", "[pretraining.tuned]\nrecipe = \"gdp\"\nseeds = 1\n[method.post]"),
               HasSubstr("unknown key 'seeds'"));
+}
+
+TEST(PublishedTable, HasAMethodOnlyInTheRowsThatItNames) {
+  const std::string toml = R"(title = "t"
+source = "s"
+methods = ["single", "scotch"]
+[method.scotch]
+rows = ["b"]
+[[row]]
+label = "a"
+model = "rnnlm"
+graph = "zoo:rnnlm"
+machine = "k40x2"
+[[row]]
+label = "b"
+model = "rnnlm"
+graph = "zoo:rnnlm"
+machine = "k40x2"
+)";
+  const PublishedTable table = parse_table(toml, "t", "t.toml");
+  EXPECT_THAT(table.row("a")->skip, ElementsAre("scotch"));
+  EXPECT_THAT(table.row("b")->skip, IsEmpty());
+  std::string wrong = toml;
+  wrong.replace(wrong.find("\"b\"]"), 4, "\"B\"]");
+  EXPECT_THAT([&] { parse_table(wrong, "t", "t.toml"); },
+              ::testing::ThrowsMessage<InputError>(HasSubstr("method 'scotch' is for row 'B', which does not exist")));
 }
 
 TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre) {
@@ -136,7 +167,8 @@ TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre)
             << entry.name << ' ' << method.name;
         EXPECT_TRUE(method.quick.evaluations || method.quick.seconds) << entry.name << ' ' << method.name;
       }
-      EXPECT_TRUE(!method.pretrained || table.pretraining.quick.evaluations) << entry.name;
+      EXPECT_TRUE(method.pretrained.empty() || table.pretrainings.at(method.pretrained).quick.evaluations)
+          << entry.name;
     }
   }
 }

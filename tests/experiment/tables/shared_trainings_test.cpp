@@ -29,16 +29,16 @@ recipe = "gdp-pretrain"
 together = true
 options = { problems_per_update = 2, groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 4 }
 quick.evaluations = 17
-[pretraining]
+[pretraining.of-shared]
 recipe = "gdp-pretrain"
 options = { problems_per_update = 1, groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 4 }
 quick.evaluations = 8
 [method.drawn]
-pretrained = true
+pretrained = "of-shared"
 quick.evaluations = 5
 [method.tuned]
 recipe = "gdp-finetune"
-pretrained = true
+pretrained = "of-shared"
 options = { groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 16, ppo.minibatches = 1 }
 quick.evaluations = 17
 [best]
@@ -86,12 +86,12 @@ TEST_F(SharedTrainings, AreMadeOnceASeedOnTheRowsThatTheyAreFor) {
   ASSERT_TRUE(made.finished());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "out/runs"), {}), 2 + 2 * 2 + 3 * 2)
       << "together; without either model; three rows tuned";
-  const std::string together = recipe_of("rows.all.together.0"), without = recipe_of("rows.without.rnnlm.1");
+  const std::string together = recipe_of("rows.all.together.0"), without = recipe_of("rows.without.rnnlm.of-shared.1");
   EXPECT_THAT(together, ::testing::AllOf(HasSubstr("zoo:rnnlm?layers=1&sequence=3"), HasSubstr("sequence=4&"),
                                          ::testing::Not(HasSubstr("zoo:nmt")), HasSubstr("device_head = \"features\""),
                                          ::testing::Not(HasSubstr("held_out = ["))));
   EXPECT_THAT(without, ::testing::AllOf(HasSubstr("zoo:nmt"), ::testing::Not(HasSubstr("zoo:rnnlm"))));
-  EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("runs/rows.without.nmt.1-"));
+  EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("runs/rows.without.nmt.of-shared.1-"));
   for (const RowFigures& row : made.rows)
     for (const CellFigures& cell : row.cells) {
       EXPECT_EQ(cell.status, CellStatus::ok) << row.label << " " << cell.method << ": " << cell.reason;
@@ -117,15 +117,15 @@ TEST_F(SharedTrainings, AreLeftAsTheyAreUntilTheyChange) {
   const auto written = [&](const std::string& id) {
     return std::filesystem::last_write_time(folder_ / ("out/cells/" + id + ".json"));
   };
-  const auto trained = written("rows.without.nmt.0"), drawn = written("nmt.drawn.0"),
+  const auto trained = written("rows.without.nmt.of-shared.0"), drawn = written("nmt.drawn.0"),
              together = written("rows.all.together.0");
   make();
-  EXPECT_EQ(written("rows.without.nmt.0"), trained);
+  EXPECT_EQ(written("rows.without.nmt.of-shared.0"), trained);
   EXPECT_EQ(written("nmt.drawn.0"), drawn);
   std::string longer = of_shared_trainings;
   longer.replace(longer.find("quick.evaluations = 8"), 21, "quick.evaluations = 9");
   make(longer);
-  EXPECT_NE(written("rows.without.nmt.0"), trained);
+  EXPECT_NE(written("rows.without.nmt.of-shared.0"), trained);
   EXPECT_NE(written("nmt.drawn.0"), drawn) << "its policy is another";
   EXPECT_EQ(written("rows.all.together.0"), together);
 }
