@@ -294,7 +294,7 @@ TEST(RecipeFiles, GdpHasTheValuesOfItsPage) {
                                   {"ppo.samples_per_update", "16", "B"},
                                   {"ppo.epochs", "4", "E"},
                                   {"ppo.minibatches", "1", "minibatches"},
-                                  {"ppo.updates", "1000", "updates per graph batch"},
+                                  {"ppo.updates", "500", "not given; until it has converged"},
                                   {"ppo.form", "clip", "2.6"},
                                   {"ppo.ratio", "per_head", "2.6: per node"},
                                   {"ppo.clip_ratio", "0.2", "c"},
@@ -310,6 +310,23 @@ TEST(RecipeFiles, GdpHasTheValuesOfItsPage) {
                                   {"ppo.baseline_decay", "0.9", "baseline decay"},
                                   {"ppo.baseline_start", "first", "2.6"},
                                   {"ppo.normalize", "true", "2.6: A / std(A)"}});
+}
+
+TEST(RecipeFiles, GdpsPretrainingDiffersFromItsTrainingInBatchesOfGraphsThatItHolds) {
+  ConfigTable training = read_recipe("gdp-published", "test"),
+              pretraining = read_recipe("gdp-pretrain-published", "test");
+  EXPECT_EQ(pretraining.whole("problems_per_update", 0), 4);
+  EXPECT_EQ(pretraining.whole("hold_problems", 0), 1000);
+  for (ConfigTable* each : {&training, &pretraining}) {
+    for (const char* key : {"problems", "problems_per_update", "hold_problems", "updates", "run", "about", "gdp"})
+      each->erase(key);
+    const auto* ppo = std::get_if<std::vector<ConfigTable>>(&each->find("ppo")->data);
+    ConfigTable rest = ppo->front();
+    rest.erase("updates");
+    each->erase("ppo");
+    each->set("ppo", {std::vector<ConfigTable>{rest}, "test"});
+  }
+  EXPECT_EQ(pretraining.to_toml(), training.to_toml());
 }
 
 TEST(RecipeFiles, GoHasItsChangesToGdp) {
