@@ -164,9 +164,10 @@ void Plan::add(std::size_t r, const TableMethod& method) {
 void Plan::make_by_method(CellTask& made, std::size_t r, const TableMethod& method) {
   const TableRow& row = table_.rows[r];
   RecipeRequest request{method.recipe, {&method.options, &row.keys}, budget_of(method.full, method.quick)};
+  if (method.together) request.keys.pop_back();
+  if (session_.quick) request.keys.push_back(&method.quick_options);
   if (method.together) {
     const auto rows = rows_learned_by(method);
-    request.keys = {&method.options};
     const std::string run =
         wait_for_training(made, fmt::format("rows.all.{}.{}", as_file_name(method.name), made.seed), request, rows);
     const auto among = static_cast<std::size_t>(std::ranges::find(rows, r) - rows.begin());

@@ -65,6 +65,10 @@ TableMethod read_method(const std::string& name, const ConfigTable& table, const
   method.options = table.table("options");
   if (is_pretrained && method.recipe.empty() && !method.options.empty())
     throw InputError(table.place_of("options"), "draws of a pretrained policy have no options");
+  method.quick_options = table.table("quick_options");
+  if (method.recipe.empty() && !method.quick_options.empty())
+    throw InputError(table.place_of("quick_options"), "method {} has no recipe, whose keys these could override",
+                     quote(name));
   method.rows = table.texts("rows");
   method.seeds = read_seeds(table, "seeds", defaults.seeds);
   method.quick_seeds = read_seeds(table, "quick_seeds", defaults.quick_seeds);

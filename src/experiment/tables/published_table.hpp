@@ -37,6 +37,7 @@ struct TableMethod {
   std::string pretrained;  // the pre-training whose policy it begins with, or ""; with a recipe it is trained further,
                            // without one it places by draws of that policy
   ConfigTable options;     // of the placer; or keys that override the recipe's
+  ConfigTable quick_options;      // more of them, with --quick
   std::vector<std::string> rows;  // labels of the only rows that have the method; empty: all
   CellBudget full, quick;
   std::int64_t seeds = 1;        // number of seeds (0, 1, ...); the median over them is shown

@@ -110,6 +110,8 @@ TEST(PublishedTable, HasPlacersThatThereAreAndNamesThatTellApart) {
 TEST(PublishedTable, TrainsOnSeveralRowsOnlyWhatCanBe) {
   EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "together = true"),
               HasSubstr("small.toml:10: method 'post' is trained on all rows together: it needs a recipe"));
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "quick_options = { groups = 8 }"),
+              HasSubstr("method 'post' has no recipe, whose keys these could override"));
   EXPECT_THAT(complaint("label = \"learned\"", "together = true\npretrained = \"tuned\""),
               HasSubstr("and cannot be pretrained"));
   EXPECT_THAT(complaint("label = \"learned\"", "pretrained = \"tuned\""),

@@ -38,6 +38,7 @@ pretrained = "of-shared"
 quick.evaluations = 5
 [method.tuned]
 recipe = "gdp-finetune"
+quick_options = { ppo.epochs = 3 }
 pretrained = "of-shared"
 options = { groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 16, ppo.minibatches = 1 }
 quick.evaluations = 17
@@ -91,6 +92,7 @@ TEST_F(SharedTrainings, AreMadeOnceASeedOnTheRowsThatTheyAreFor) {
                                          ::testing::Not(HasSubstr("zoo:nmt")), HasSubstr("device_head = \"features\""),
                                          ::testing::Not(HasSubstr("held_out = ["))));
   EXPECT_THAT(without, ::testing::AllOf(HasSubstr("zoo:nmt"), ::testing::Not(HasSubstr("zoo:rnnlm"))));
+  EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("epochs = 3\n")) << "quick_options";
   EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("runs/rows.without.nmt.of-shared.1-"));
   for (const RowFigures& row : made.rows)
     for (const CellFigures& cell : row.cells) {
