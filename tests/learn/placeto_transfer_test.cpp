@@ -10,6 +10,7 @@
 
 #include "learn/sampling.hpp"
 #include "learn/trainer.hpp"
+#include "tests/learn/training.hpp"
 #include "tests/problem/tiny.hpp"
 
 namespace emplace::learn::placeto_transfer_test {

@@ -13,6 +13,7 @@
 #include "emplace/source/load_problem.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "experiment/tables/cell_json.hpp"
 #include "machine/rescale.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 
 namespace emplace::experiment::recipe_files_test {
 namespace {
