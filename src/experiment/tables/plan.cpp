@@ -145,7 +145,8 @@ void Plan::add(std::size_t r, const TableMethod& method) {
   const auto file = row.placements.find(method.name);
   const auto other = row.stands_for.find(method.name);
   PlannedCell cell{r, PlannedCell::Column::method, method.name};
-  const std::int64_t seeds = std::min(session_.quick ? method.quick_seeds : method.seeds, row.most_seeds);
+  std::int64_t seeds = std::min(session_.quick ? method.quick_seeds : method.seeds, row.most_seeds);
+  if (const auto own = row.seeds_of.find(method.name); own != row.seeds_of.end()) seeds = std::min(seeds, own->second);
   for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(seeds); ++seed) {
     CellTask& made = cell.tasks.emplace_back(task(r, method.name, seed));
     if (file != row.placements.end()) {

@@ -155,6 +155,11 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   }
   row.like = table.text("like", "");
   if (table.contains("seeds")) row.most_seeds = read_seeds(table, "seeds", 1);
+  const ConfigTable& seeds_of = table.table("seeds_of");
+  for (const std::string& method : seeds_of.keys()) {
+    want_method(whole, method, seeds_of.place_of(method));
+    row.seeds_of[method] = read_seeds(seeds_of, method.c_str(), 1);
+  }
   row.keys = table.table("keys");
   row.notes = shown(table.texts("notes"));
   table.refuse_unread();

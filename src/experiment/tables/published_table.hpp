@@ -67,6 +67,7 @@ struct TableRow {
   std::vector<std::string> skip;                  // methods that this row does not have
   std::string like;  // label of the row whose speed stands in for kinds of device without a time in this row; or ""
   std::int64_t most_seeds = std::numeric_limits<std::int64_t>::max();  // methods with more seeds have so many here
+  std::map<std::string, std::int64_t> seeds_of;                        // by method: the same for it alone
   std::vector<std::string> notes;
 };
 

@@ -89,6 +89,8 @@ TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
               HasSubstr("evaluations is 0, wanted more"));
   EXPECT_THAT(complaint("budget.evaluations = 100", "budget.steps = 1"), HasSubstr("unknown key 'steps'"));
   EXPECT_THAT(complaint("seeds = 3", "seeds = 0"), HasSubstr("small.toml:5: seeds is 0, wanted 1 to 1000"));
+  EXPECT_THAT(complaint("model = \"rnnlm\"", "seeds_of = { pots = 2 }\nmodel = \"rnnlm\""),
+              HasSubstr("unknown method 'pots' (did you mean 'post'?)"));
   EXPECT_THAT(complaint("\"single\", \"post\"", "\"single\", \"single\""), HasSubstr("'single' is named twice"));
   EXPECT_THAT(complaint("\"single\", \"post\"", "\"best\", \"single\", \"post\""), HasSubstr("has the column 'best'"));
   EXPECT_THAT(complaint("model = \"rnnlm\"", "model = \"?\""), HasSubstr("the label '?' is empty or not unique"));

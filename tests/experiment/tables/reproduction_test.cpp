@@ -306,6 +306,8 @@ TEST_F(SmallReproduction, HasNoMoreSeedsThanItsRowAllows) {
   toml.replace(toml.find("quick.evaluations = 50"), 22, "quick_seeds = 3\nquick.evaluations = 50");
   toml.replace(toml.find("[[row]]"), 7, "[[row]]\nseeds = 2");
   EXPECT_EQ(cell(make(toml), "post").seeds, 2u);
+  toml.replace(toml.find("seeds = 2"), 9, "seeds_of = { post = 1 }");
+  EXPECT_EQ(cell(make(toml), "post").seeds, 1u);
 }
 
 TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {
