@@ -189,9 +189,18 @@ void OrderedRun::send_by_routes(std::uint32_t from, Ticks now, std::uint32_t beg
   const std::size_t row = from * devices_;
   for (std::uint32_t first = begin; first != end;) {
     const std::uint32_t tensor = slots_[first].tensor;
-    std::array<std::uint64_t, (max_devices + 63) / 64> destinations{};
+    bool stays = true;  // as most tensors do
     std::uint32_t last = first;
     for (; last != end && slots_[last].tensor == tensor; ++last) {
+      stays &= device_[slots_[last].consumer] == from;
+      arrival_after_move_[last] = now;
+    }
+    if (stays) {
+      first = last;
+      continue;
+    }
+    std::array<std::uint64_t, (max_devices + 63) / 64> destinations{};
+    for (last = first; last != end && slots_[last].tensor == tensor; ++last) {
       const std::uint32_t to = device_[slots_[last].consumer];
       destinations[to / 64] |= std::uint64_t{1} << (to % 64);
     }
