@@ -29,6 +29,7 @@ Registry<PlacerEntry>& registry() {
                                                  m_topo_placer(),
                                                  m_etf_placer(),
                                                  m_sct_placer(),
+                                                 layers_placer(),
                                                  climb_placer(),
                                                  anneal_placer(),
                                                  tabu_placer(),

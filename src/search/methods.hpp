@@ -17,6 +17,7 @@ PlacerEntry peft_placer();
 PlacerEntry m_topo_placer();
 PlacerEntry m_etf_placer();
 PlacerEntry m_sct_placer();
+PlacerEntry layers_placer();
 PlacerEntry climb_placer();
 PlacerEntry anneal_placer();
 PlacerEntry tabu_placer();

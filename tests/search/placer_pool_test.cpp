@@ -56,7 +56,7 @@ class BackwardsPool final : public PlacerPool {
 };
 
 TEST_F(PlacerPoolTest, SearchesWithinABudgetOfEvaluationsDoNotDependOnThePool) {
-  for (const char* method : {"climb", "anneal", "tabu", "brkga", "best"}) {
+  for (const char* method : {"layers", "climb", "anneal", "tabu", "brkga", "best"}) {
     const PlacerResult alone = place_with(method, request(5000), {});
     BackwardsPool pool;
     PlacerRequest shared = request(5000);

@@ -1,4 +1,4 @@
-// climb, anneal, tabu, brkga and the portfolio `best`.
+// layers, climb, anneal, tabu, brkga and the portfolio `best`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST(Climb, MovesNeighboursTogetherWhereEachAloneWouldLose) {
   EXPECT_EQ(place("climb", problem, Schedule::fifo, 10, &start, 1, options).outcome.makespan, 4 * ms);
 }
 
-INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::Values("climb", "anneal", "tabu", "brkga", "best"));
+INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::Values("layers", "climb", "anneal", "tabu", "brkga", "best"));
 
 TEST(Best, SaysWhoFoundWhatWhen) {
   const Problem problem = eight_ops(5);

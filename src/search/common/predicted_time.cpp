@@ -28,7 +28,8 @@ constexpr MethodTime method_times[] = {
     {"m-sct", 650, 15},          {"scotch", 2400, 10, 4},
     {"mincut", 2400, 10, 4},     {"metis", 5000, 10, 4},
     {"anneal", 700, 10},         {"tabu", 700, 10},
-    {"climb", 1500, 10},         {"brkga", 1000, 10},
+    {"climb", 1500, 10},         {"layers", 1500, 10},
+    {"brkga", 1000, 10},
 };
 
 }  // namespace

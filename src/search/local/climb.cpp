@@ -7,7 +7,7 @@
 #include "emplace/base/random.hpp"
 #include "search/common/units.hpp"
 #include "search/local/chains.hpp"
-#include "search/local/local_search.hpp"
+#include "search/local/level_climb.hpp"
 #include "search/methods.hpp"
 
 namespace emplace::search {
@@ -29,7 +29,7 @@ void describe(ClimbOptions& o, OptionVisitor& visit) {
 class Climber {
  public:
   Climber(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, SearchSession& session)
-      : request_(request), options_(options), units_(units), session_(session) {}
+      : request_(request), options_(options), units_(units), session_(session), climb_(request, session, false) {}
 
   void run() {
     const Problem& problem = *request_.problem;
@@ -77,12 +77,7 @@ class Climber {
   void descend(const std::vector<Grouping>& levels, Placement from, std::uint64_t cycle) {
     for (const Grouping& level : levels) {
       if (session_.exhausted()) return;
-      LocalSearchResult found =
-          local_search(*request_.problem, level, request_.schedule, from,
-                       {request_.seed + cycle, session_.evaluations_left(), session_.seconds_left(), request_.stop});
-      session_.searched(made_ += found.guesses + found.checks);
-      session_.offer(found.placement, found.outcome);
-      from = std::move(found.placement);
+      from = climb_(level, from, request_.seed + cycle).placement;
     }
   }
 
@@ -90,7 +85,7 @@ class Climber {
   const ClimbOptions& options_;
   const Grouping& units_;
   SearchSession& session_;
-  std::uint64_t made_ = 0;
+  LevelClimb climb_;
 };
 
 PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table) {

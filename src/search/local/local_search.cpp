@@ -1,5 +1,7 @@
 #include "search/local/local_search.hpp"
 
+#include <algorithm>
+#include <bitset>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -36,10 +38,56 @@ void shuffle(std::vector<std::uint32_t>& items, Stream random) {
 
 // The state of a search: random stream, counts and budget.
 struct Climb {
+  const Problem& problem;
   Neighbourhood& neighbourhood;
   const Budget& budget;
   Stream& random;
+  bool guided;
 };
+
+// Which units have an op on the critical path, or a tensor that is sent on it.
+class CriticalUnits {
+ public:
+  explicit CriticalUnits(Neighbourhood& neighbourhood)
+      : neighbourhood_(neighbourhood), is_critical_(neighbourhood.units().count(), 0) {}
+
+  // Of the current placement; contains() may later use a path that is some moves old.
+  void renew() { mark(neighbourhood_.critical()); }
+  // True for all units where memory or a route is missing, because the path does not show what would help.
+  bool contains(std::uint32_t unit) {
+    if (!neighbourhood_.outcome().feasible()) return true;
+    const CriticalChoices& critical = neighbourhood_.recently_critical();
+    if (neighbourhood_.critical_serial() != serial_) mark(critical);
+    return is_critical_[unit] != 0;
+  }
+
+ private:
+  void mark(const CriticalChoices& critical) {
+    serial_ = neighbourhood_.critical_serial();
+    std::ranges::fill(is_critical_, 0);
+    for (const auto* ops : {&critical.ops, &critical.ends})
+      for (const std::uint32_t op : *ops) is_critical_[neighbourhood_.units().unit_of_op[op]] = 1;
+  }
+
+  Neighbourhood& neighbourhood_;
+  std::vector<std::uint8_t> is_critical_;  // U
+  std::uint64_t serial_ = 0;
+};
+
+// The devices on which the unit is tried.
+std::bitset<max_devices> devices_to_try(Climb& climb, std::uint32_t unit) {
+  const Problem& problem = climb.problem;
+  std::bitset<max_devices> devices;
+  if (!climb.guided) return devices.set();
+  const auto& at = climb.neighbourhood.placement().device;
+  for (const std::uint32_t op : climb.neighbourhood.units().members[unit]) {
+    for (const std::uint32_t tensor : problem.inputs[op]) devices.set(at[problem.producer[tensor].index()]);
+    for (const std::uint32_t tensor : problem.outputs[op])
+      for (const std::uint32_t consumer : problem.consumers[tensor]) devices.set(at[consumer]);
+  }
+  devices.set(climb.random.below(static_cast<std::uint32_t>(problem.device_count())));
+  return devices;
+}
 
 bool accept_if_better(Climb& climb, const Change& change) {
   if (climb.budget.spent() || !better(climb.neighbourhood.check(change), climb.neighbourhood.outcome())) return false;
@@ -63,17 +111,18 @@ bool exchange(Climb& climb, std::uint32_t unit, std::uint8_t device) {
 
 // Moves the unit to the device with the best guess, if that is an improvement; if only memory prevents it, in exchange
 // for another unit.
-bool improve(Climb& climb, std::uint32_t unit, std::size_t devices) {
+bool improve(Climb& climb, std::uint32_t unit) {
   Neighbourhood& neighbourhood = climb.neighbourhood;
+  const std::bitset<max_devices> devices = devices_to_try(climb, unit);
   const Outcome now = neighbourhood.outcome();
   struct To {
     std::optional<std::uint8_t> device;
     Outcome outcome;
   };
   To best{{}, now}, overflowing;
-  for (std::size_t d = 0; d < devices && !climb.budget.spent(); ++d) {
+  for (std::size_t d = 0; d < climb.problem.device_count() && !climb.budget.spent(); ++d) {
     const auto device = static_cast<std::uint8_t>(d);
-    if (!neighbourhood.can_move(unit, device)) continue;
+    if (!devices[d] || !neighbourhood.can_move(unit, device)) continue;
     const Outcome guess = neighbourhood.guess(unit, device);
     if (better(guess, best.outcome)) best = {device, guess};
     const bool only_memory = neighbourhood.may_overflow() && (guess.makespan < now.makespan || !now.feasible());
@@ -116,14 +165,17 @@ LocalSearchResult local_search(const Problem& problem, const Grouping& units, Sc
   LocalSearchResult result;
   std::vector<std::uint32_t> order(units.count());
   Stream random({.seed = options.seed, .purpose = Purpose::search, .update = 0, .index = 1});
-  Climb climb{neighbourhood, budget, random};
+  Climb climb{problem, neighbourhood, budget, random, options.guided};
+  CriticalUnits critical(neighbourhood);
   for (std::uint64_t sweep = 0; !result.settled && !budget.spent(); ++sweep) {
     std::iota(order.begin(), order.end(), 0U);
     shuffle(order, Stream({.seed = options.seed, .purpose = Purpose::search, .update = sweep, .index = 0}));
     const std::uint64_t before = result.accepted;
+    if (options.guided) critical.renew();
     for (const std::uint32_t unit : order) {
       if (budget.spent()) break;
-      result.accepted += improve(climb, unit, problem.device_count());
+      if (options.guided && !critical.contains(unit)) continue;
+      result.accepted += improve(climb, unit);
     }
     if (neighbourhood.has_order() && !budget.spent()) result.accepted += improve_order(climb);
     result.settled = result.accepted == before && !budget.spent();

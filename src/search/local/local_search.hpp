@@ -20,6 +20,10 @@ struct LocalSearchOptions {
   std::optional<std::uint64_t> evaluations;
   std::optional<double> seconds;
   std::function<bool()> stop = {};  // called between guesses; true ends the search
+  // Fewer moves are tried. Only units on the critical path: while its ops and transfers keep their devices and their
+  // order, the step takes as long as before. And they only move to the devices of their producers and consumers and to
+  // one random device: with many devices, most others make the step longer.
+  bool guided = false;
 };
 
 struct LocalSearchResult {

@@ -86,6 +86,7 @@ const CriticalChoices& Neighbourhood::critical() {
   if (critical_is_current_) return critical_;
   critical_is_current_ = true;
   critical_age_ = guessed_ops_;
+  ++critical_serial_;
   critical_ = {};
   if (!outcome_.timed()) return critical_;
   exact_->evaluate(placement_, {.usage = nullptr, .timeline = &timeline_});

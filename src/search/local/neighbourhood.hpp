@@ -68,6 +68,8 @@ class Neighbourhood {
   // The same, but possibly of a placement some changes ago: it is computed again only after so many simulations that
   // its cost is small in comparison.
   const CriticalChoices& recently_critical();
+  // How often it has been computed.
+  [[nodiscard]] std::uint64_t critical_serial() const { return critical_serial_; }
   // The next op on `device` after `op` in the order, or before it if `behind` is false; none if there is none near by.
   [[nodiscard]] std::uint32_t next_on(std::uint8_t device, std::uint32_t op, bool behind) const;
 
@@ -110,6 +112,7 @@ class Neighbourhood {
   std::vector<std::pair<std::uint32_t, std::uint8_t>> home_;  // ops moved for an evaluation, with their own devices
   CriticalChoices critical_;
   bool critical_is_current_ = false;
+  std::uint64_t critical_serial_ = 0;
   std::uint64_t critical_age_ = 0;  // guessed_ops_ when critical_ was made
   struct Checked {
     Change change;

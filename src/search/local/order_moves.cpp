@@ -97,7 +97,14 @@ CriticalChoices critical_choices(const Problem& problem, const Placement& placem
   };
   for (std::size_t i = 0; i < path.size(); ++i) {
     const simulate::PathStep& step = path[i];
-    if (step.is_op()) choices.ops.push_back(step.op.value);
+    if (step.is_op()) {
+      choices.ops.push_back(step.op.value);
+    } else {
+      choices.ends.push_back(producer(step));
+      const simulate::Timeline::Transfer& transfer = timeline.transfers[step.transfer];
+      for (const std::uint32_t consumer : problem.consumers[transfer.tensor.index()])
+        if (placement.device[consumer] == transfer.to.index()) choices.ends.push_back(consumer);
+    }
     if (!step.is_op() || !waits_for_op(step)) end_block(i);
     if (step.is_op()) block.push_back(step.op.value);
     if (step.reason != simulate::Reason::channel_busy) continue;

@@ -60,6 +60,9 @@ struct CriticalChoices {
   // its last (Brucker, Jurisch, Sievers 1994, for job shops; the neighbourhood N6 of Balas and Vazacopoulos 1998). If a
   // transfer waited for a channel behind another transfer of the same device, its producer passes the other one's.
   std::vector<OrderMove> moves;
+  // Producers and consumers of the tensors that are sent on the path; some of them are not on it, because it goes on
+  // with another transfer of the same channel.
+  std::vector<std::uint32_t> ends;
 };
 
 // `timeline` as in critical_path(). Empty if the outcome is not timed.
