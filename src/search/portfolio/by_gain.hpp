@@ -1,0 +1,41 @@
+// How `best` gives its budget to searches: in slices, most of them to the search that lately gained most for its cost
+// (a multi-armed bandit whose rewards change).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "search/common/search_session.hpp"
+
+namespace emplace::search {
+
+// Costs are evaluations or, with only a budget of seconds, seconds. Without a clock in it, a choice is the same for any
+// number of workers.
+class GainBandit {
+ public:
+  explicit GainBandit(std::size_t arms) : arms_(arms) {}
+
+  // The arms, the one to try first in front: those not tried yet in their order; then by gain for cost, except that
+  // every fourth ranking has the arm that got least in front. Each call is one slice.
+  std::vector<std::size_t> ranking();
+  void reward(std::size_t arm, double gained, double cost);
+
+ private:
+  static constexpr std::size_t exploring = 4;
+  struct Arm {
+    double cost = 0;  // 0: not tried
+    double rate = 0;  // gain for cost; each slice halves the weight of those before it
+  };
+  std::vector<Arm> arms_;
+  std::size_t slices_ = 0;
+};
+
+// Runs searches until the budget is used up or the result is proved optimal. Each slice runs `width` jobs in parallel,
+// with different seeds, all from the best placement so far: half of them of the first search in the ranking, the rest
+// of the next. `first` run beside the first slice.
+void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
+                 const std::vector<PortfolioEntry>& searches, std::size_t width);
+
+}  // namespace emplace::search

@@ -1,0 +1,57 @@
+#include "search/portfolio/fit.hpp"
+
+#include <algorithm>
+
+#include "search/common/predicted_time.hpp"
+
+namespace emplace::search {
+
+void Fit::run_quick_placers() {
+  for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
+    if (roles_ == Roles::classic && !is_classic(method)) continue;
+    if (session_.exhausted()) return;
+    const PredictedTime predicted = predicted_time(method, *request_.problem);
+    const double left = *session_.seconds_left();
+    if (predicted.first * pace_ > left && session_.result().evaluations > 0) continue;
+    const bool is_one = predicted.first == predicted.whole;
+    const double share = is_one ? 1 : std::min(1.0, std::max(0.25, 1.25 * predicted.first * pace_ / left));
+    const PortfolioEntry entry{.method = method, .seed = request_.seed};
+    session_.try_placers({&entry, 1}, share);
+    if (is_one) compare(predicted.whole, left - *session_.seconds_left());
+  }
+}
+
+std::int64_t Fit::keep_fitting(std::vector<PortfolioEntry>& entries, double share, std::int64_t rounds) const {
+  constexpr double margin = 2;
+  const auto begin = [&](const PortfolioEntry& entry) {
+    return pace_ * predicted_time(entry.method, *request_.problem).whole;
+  };
+  std::vector<double> times;
+  for (const PortfolioEntry& entry : entries) times.push_back(begin(entry));
+  std::ranges::sort(times);
+  const double most = share * *session_.seconds_left() / margin;
+  double sum = 0, longest = -1;
+  for (const double time : times)
+    if (sum + time <= most) {
+      sum += time;
+      longest = time;
+    }
+  std::erase_if(entries, [&](const PortfolioEntry& entry) { return begin(entry) > longest; });
+  return sum * static_cast<double>(rounds) <= most ? rounds : static_cast<std::int64_t>(std::max(1.0, most / sum));
+}
+
+bool Fit::has_time_for_bounds() const {
+  constexpr double of_pair = 40e-9;
+  const Problem& problem = *request_.problem;
+  const auto items = static_cast<double>(problem.op_count() + problem.edge_count());
+  return pace_ * of_pair * items * static_cast<double>(problem.device_count()) < *session_.seconds_left() / 4;
+}
+
+void Fit::compare(double predicted, double measured) {
+  constexpr double least = 0.05, fastest = 0.25, slowest = 8;  // below `least` seconds, times say little
+  predicted_ += predicted;
+  measured_ += measured;
+  if (predicted_ > least) pace_ = std::clamp(measured_ / predicted_, fastest, slowest);
+}
+
+}  // namespace emplace::search

@@ -1,0 +1,36 @@
+// With only a budget of seconds: whether placers fit into the rest of it, by their predicted times and by how those of
+// the placers so far have compared with the clock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/portfolio/members.hpp"
+
+namespace emplace::search {
+
+class Fit {
+ public:
+  Fit(SearchSession& session, const PlacerRequest& request, Roles roles)
+      : session_(session), request_(request), roles_(roles) {}
+
+  // Runs the quick placers one after the other, those that take least time first. The ones that try several placements
+  // get a quarter of the rest, but at least the time for the first of them; those that take longer than the rest are
+  // left out.
+  void run_quick_placers();
+  // Keeps the entries that can begin within `share` of the rest if each gets an equal part of it, those that begin
+  // soonest first. Returns in how many rounds they fit, at most `rounds`.
+  std::int64_t keep_fitting(std::vector<PortfolioEntry>& entries, double share, std::int64_t rounds) const;
+  // Whether lower bounds can be computed in a quarter of the rest.
+  [[nodiscard]] bool has_time_for_bounds() const;
+
+ private:
+  void compare(double predicted, double measured);
+
+  SearchSession& session_;
+  const PlacerRequest& request_;
+  const Roles roles_;
+  double predicted_ = 0, measured_ = 0, pace_ = 1;
+};
+
+}  // namespace emplace::search

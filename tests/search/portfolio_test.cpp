@@ -1,0 +1,187 @@
+// The two ways in which `best` gives its budget to placers: to all by what they gain, and as the baseline `classic`;
+// and the search `layers`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/random.hpp"
+#include "emplace/search/placer.hpp"
+#include "search/local/layer_blocks.hpp"
+#include "search/local/local_search.hpp"
+#include "search/portfolio/by_gain.hpp"
+#include "search/portfolio/members.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/place_steps.hpp"
+
+namespace emplace::search::portfolio_test {
+namespace {
+
+using namespace test;
+using test::place;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+// A layered graph of 60 ops on three devices of different speed; one device holds a third of the model.
+Problem sixty_ops(std::uint64_t seed) {
+  Stream random({.seed = seed});
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 60; ++i) {
+    ops.push_back({std::to_string(i), {4.0 + random.below(9), 1.0 + random.below(5), 1.0 + random.below(5)}, "", 1});
+    if (i % 6 == 5) ops.back().colocate = "group" + std::to_string(i % 4);
+    for (std::size_t j = i < 8 ? 0 : i - 8; j < i; ++j)
+      if (random.below(4) == 0) edges.push_back({j, i});
+  }
+  return tiny({{"cpu:0", "cpu", no_memory_limit}, {"gpu:0", "gpu", 60}, {"gpu:1", "gpu", 20}}, ops, edges, 2);
+}
+
+ConfigTable classic() {
+  ConfigTable options;
+  options.set("roles", {"classic", "test"});
+  return options;
+}
+
+// All that a result says, as one number (FNV-1a).
+std::uint64_t digest(const PlacerResult& result) {
+  std::uint64_t hash = 14695981039346656037U;
+  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
+  for (const std::uint8_t device : result.placement.device) add(device);
+  for (const std::uint32_t op : result.placement.order) add(op);
+  add(static_cast<std::uint64_t>(result.outcome.makespan));
+  for (const PlacerStep& step : result.steps) {
+    for (const char letter : step.method) add(static_cast<unsigned char>(letter));
+    add(step.evaluations);
+    add(static_cast<std::uint64_t>(step.outcome.makespan));
+  }
+  return hash;
+}
+
+// The numbers are those of the program before `best` had the option `roles`.
+TEST(Classic, FindsWhatBestFoundBeforeItHadRoles) {
+  struct Row {
+    Schedule schedule;
+    std::uint64_t evaluations, digest;
+  };
+  const Row rows[] = {
+      {Schedule::fifo, 90, 10524855007443308589U},       {Schedule::fifo, 1500, 2603612379043824758U},
+      {Schedule::fifo, 6000, 15172857479026529047U},     {Schedule::priority, 90, 14606564111232907966U},
+      {Schedule::priority, 1500, 10239878721846458821U}, {Schedule::priority, 6000, 2386675422829533559U},
+      {Schedule::in_order, 90, 2855696005430752958U},    {Schedule::in_order, 1500, 4202266101111019344U},
+      {Schedule::in_order, 6000, 11492645484695259275U}};
+  for (const Row& row : rows)
+    EXPECT_EQ(digest(place("best", sixty_ops(row.evaluations), row.schedule, row.evaluations, nullptr, 3, classic())),
+              row.digest)
+        << name_of(row.schedule) << ' ' << row.evaluations;
+}
+
+std::set<std::string> methods_of(const PlacerResult& result) {
+  std::set<std::string> methods;
+  for (const PlacerStep& step : result.steps) methods.insert(step.method);
+  return methods;
+}
+
+TEST(Classic, LeavesOutWhatIsNewer) {
+  const Problem problem = sixty_ops(1);
+  EXPECT_THAT(methods_of(place("best", problem, Schedule::fifo, 6000, nullptr, 3, classic())),
+              AllOf(Contains("climb"), Not(Contains("layers"))));
+  EXPECT_THAT(methods_of(place("best", problem, Schedule::fifo, 6000, nullptr, 3)),
+              AllOf(Contains("climb"), Contains("layers")));
+}
+
+TEST(Classic, HasOnlyPlacersThatThereAre) {
+  const std::vector<std::string> names = entry_names(placers());
+  EXPECT_FALSE(is_classic("layers"));
+  EXPECT_EQ(std::ranges::count_if(names, [](const std::string& name) { return is_classic(name); }), 27);
+}
+
+TEST(Best, RefusesUnknownRoles) {
+  ConfigTable options;
+  options.set("roles", {"clasic", "test"});
+  EXPECT_THROW(place("best", sixty_ops(1), Schedule::fifo, 100, nullptr, 1, options), InputError);
+}
+
+TEST(GainBandit, TriesEveryArmOnceInTheirOrder) {
+  GainBandit bandit(3);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1, 2));
+  bandit.reward(0, 5, 10);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(1, 2, 0));
+  bandit.reward(1, 0, 10);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(2, 0, 1));
+}
+
+TEST(GainBandit, PrefersTheArmThatLatelyGainedMostForItsCost) {
+  GainBandit bandit(2);
+  bandit.reward(0, 8, 1);
+  bandit.reward(1, 6, 2);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1)) << "8 and 3 for each unit of cost";
+  bandit.reward(0, 0, 1);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1)) << "(8 + 0) / 2 = 4, and 3";
+  bandit.reward(0, 0, 1);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(1, 0)) << "(4 + 0) / 2 = 2, and 3";
+}
+
+TEST(GainBandit, GivesEveryFourthSliceToTheArmThatGotLeast) {
+  GainBandit bandit(3);
+  bandit.reward(0, 9, 3);
+  bandit.reward(1, 3, 2);
+  bandit.reward(2, 0, 1);
+  for (int slice = 1; slice <= 8; ++slice)
+    EXPECT_THAT(bandit.ranking(), slice % 4 == 0 ? ElementsAre(2, 0, 1) : ElementsAre(0, 1, 2)) << slice;
+}
+
+// Two chains of ten ops of 1 ms; transfers take 12 ms, so that an op that leaves its chain makes the step longer.
+TEST(Layers, MovesWholeLayersWhereEachOpAloneWouldLose) {
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 20; ++i) {
+    ops.push_back({std::to_string(i), {1, 1}});
+    if (i % 10 != 0) edges.push_back({i - 1, i});
+  }
+  Problem problem = tiny(plain_devices(2), ops, edges, 12);
+  problem.layer.names = {"a", "b"};
+  for (std::uint32_t i = 0; i < 20; ++i) problem.layer.of_op.push_back(i / 10);
+  const Placement start{std::vector<std::uint8_t>(20, 0), {}};
+  LocalSearchOptions patient;
+  patient.evaluations = 1000;
+  const Grouping units = make_grouping(problem, GroupingKind::colocation);
+  EXPECT_EQ(local_search(problem, units, Schedule::fifo, start, patient).outcome.makespan, 20 * ms);
+  EXPECT_EQ(place("layers", problem, Schedule::fifo, 200, &start).outcome.makespan, 10 * ms);
+}
+
+TEST(LayerBlocks, HaveOneLayerAndOneSetOfDevicesEach) {
+  // a and b are in layer 0, but b only runs on device 1; c is in layer 1; d in none; the group {c, e} is where c is.
+  Problem problem = tiny(plain_devices(2),
+                         {{"a", {1, 1}}, {"b", {no, 1}}, {"c", {1, 1}, "g"}, {"d", {1, 1}}, {"e", {1, 1}, "g"}}, {});
+  problem.layer.names = {"zero", "one"};
+  problem.layer.of_op = {0, 0, 1, OpLabels::none, OpLabels::none};
+  const Grouping blocks = layer_blocks(problem, make_grouping(problem, GroupingKind::colocation));
+  ASSERT_EQ(blocks.count(), 4U);
+  EXPECT_EQ(blocks.unit_of_op[2], blocks.unit_of_op[4]);
+  EXPECT_EQ(
+      (std::set<std::uint32_t>{blocks.unit_of_op[0], blocks.unit_of_op[1], blocks.unit_of_op[2], blocks.unit_of_op[3]})
+          .size(),
+      4U);
+  EXPECT_FALSE(blocks.allows(blocks.unit_of_op[1], 0));
+  EXPECT_TRUE(blocks.allows(blocks.unit_of_op[0], 0));
+}
+
+TEST(RandomBlocks, DependOnTheirStream) {
+  const Problem problem = sixty_ops(2);
+  const Grouping units = make_grouping(problem, GroupingKind::colocation);
+  const auto drawn = [&](std::uint64_t seed) {
+    return random_blocks(problem, units, 8, Stream({.seed = seed})).unit_of_op;
+  };
+  EXPECT_EQ(drawn(1), drawn(1));
+  EXPECT_NE(drawn(1), drawn(2));
+  EXPECT_LE(std::ranges::max(drawn(1)), 7U);
+}
+
+}  // namespace
+}  // namespace emplace::search::portfolio_test
