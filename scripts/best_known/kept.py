@@ -198,11 +198,8 @@ class Folder:
 
 
 def chosen(rows, patterns):
-    """Those whose name is one of the patterns, contains it or matches it; all without patterns."""
-    if not patterns:
-        return list(rows.values())
-    found = [row for row in rows.values() if any(p in row.name or fnmatchcase(row.name, p) for p in patterns)]
-    return found
+    """Those whose name contains or matches a pattern; all of them without patterns."""
+    return [row for row in rows.values() if not patterns or any(p in row.name or fnmatchcase(row.name, p) for p in patterns)]
 
 
 def tried(row, seconds):

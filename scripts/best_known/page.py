@@ -5,6 +5,7 @@ import statistics
 from best_known import race
 from best_known.kept import LISTS, Refused
 
+SHOWN = 10
 NEAR = (0.05, 0.01)  # how near a method is to come to the best known step
 
 HEAD = """# Best known placements
@@ -58,7 +59,7 @@ def summary(rows):
             f"and the largest {share(gaps[-1])}.")
 
 
-def zoo_table(rows):
+def table(rows):
     lines = ["| problem | ops | devices | step | bound | gap | who | since |", "|---|---|---|---|---|---|---|---|"]
     for row in rows:
         lines.append(f"| `{short(row.name)}` | {row.ops:,} | {row.devices} | {human(row.step_ps)} | {human(row.bound_ps)} | "
@@ -67,7 +68,7 @@ def zoo_table(rows):
 
 
 def published_tables(rows):
-    """Collections of many small instances in a line each; the instances that are not solved with their figures."""
+    """The collections in a line each, and of each the instances of the largest gaps that are not solved."""
     groups = {}
     for row in rows:
         groups.setdefault((row.problem.split("#")[0].split("/")[0], row.objective, row.schedule), []).append(row)
@@ -76,8 +77,9 @@ def published_tables(rows):
         gaps, ops = [row.gap for row in each], [row.ops for row in each]
         lines.append(f"| {collection} | {objective} | {schedule} | {len(each)} | {min(ops)} to {max(ops)} | {sum(row.solved for row in each)} | "
                      f"{share(statistics.median(gaps))} | {share(max(gaps))} |")
-    lines += ["", "Those that are not solved:", "", *zoo_table([row for row in rows if not row.solved])]
-    return lines
+    lines += ["", f"The largest gaps, at most {SHOWN} of a collection:", ""]
+    largest = [sorted((row for row in each if not row.solved), key=lambda row: -row.gap)[:SHOWN] for each in groups.values()]
+    return lines + table([row for each in largest for row in each])
 
 
 def race_tables(rows, runs):
@@ -136,7 +138,7 @@ def text_of(folder):
     zoo, published = (list(folder.rows(which).values()) for which in LISTS)
     if not zoo:
         raise Refused(f"{folder.path} has no problems")
-    lines = [HEAD, "## Models of the zoo", "", summary(zoo), "", *zoo_table(zoo), ""]
+    lines = [HEAD, "## Models of the zoo", "", summary(zoo), "", *table(zoo), ""]
     lines += race_tables(zoo, race.runs(folder))
     if published:
         lines += ["## Published workloads", "", summary(published),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from best_known import program
 from best_known.kept import Refused
 from best_known.program import Unfit
-from best_known.work import in_parallel, read_problem, wanted
+from best_known.work import in_parallel, keep_if_better, read_problem, wanted
 
 FILE = "race.tsv"
 HEADER = ("problem", "method", "seed", "seconds", "version", "curve")
@@ -76,7 +76,7 @@ def race(arguments):
     folder = arguments.folder
     # Runs of the same version that had no less time are not repeated.
     done = {key_of(each) for each in runs(folder) if each.seconds >= arguments.seconds and each.version == program.version()}
-    tasks = [(which, row, method, seed) for seed in range(arguments.seeds) for which, row in wanted(arguments)
+    tasks = [(which, row, method, seed) for seed in range(arguments.seeds) for which, row in wanted(arguments)[0]
              for method in arguments.methods if (row.name, method, seed) not in done]
 
     def run(task):
@@ -87,6 +87,9 @@ def race(arguments):
         except Unfit as error:
             print(f"{row.name}: {method} does not run here: {error}", file=sys.stderr)
             return
+        if found.placement:
+            how = f"{method} --seed {seed} --seconds {arguments.seconds:g}"
+            keep_if_better(arguments, which, row, problem, found.placement, {"who": "emplace", "how": how})
         keep(folder, Run(row.name, method, seed, arguments.seconds, program.version(), thinned(found.curve)))
 
     in_parallel(arguments.jobs, run, tasks)

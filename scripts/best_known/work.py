@@ -3,6 +3,7 @@
 import concurrent.futures
 import datetime
 import difflib
+import re
 import sys
 import threading
 import time
@@ -20,9 +21,12 @@ def today():
     return datetime.date.today().isoformat()
 
 
-def lists_of(arguments):
-    """The lists whose problems can be read here."""
-    return [which for which in LISTS if which != "published" or arguments.workloads]
+def is_here(arguments, which, row):
+    """Files of published workloads may be absent."""
+    if which != "published":
+        return True
+    file = re.split("[#?]", row.problem)[0]
+    return arguments.workloads is not None and (arguments.workloads / file).is_file()
 
 
 def argument_of(arguments, which, row):
@@ -39,12 +43,13 @@ def read_problem(arguments, which, row):
 
 
 def wanted(arguments):
-    """Pairs of a list and a row."""
-    rows = {which: arguments.folder.rows(which) for which in LISTS}
-    pairs = [(which, row) for which in lists_of(arguments) for row in chosen(rows[which], arguments.only)]
-    if not pairs:
-        raise Refused(f"no kept problem that can be read here is called {' or '.join(arguments.only or ['anything'])}")
-    return pairs
+    """Pairs of a list and a row, and how many more have no file here."""
+    named = [(which, row) for which in LISTS for row in chosen(arguments.folder.rows(which), arguments.only)]
+    if not named:
+        raise Refused(f"no kept problem's name contains or matches {' or '.join(arguments.only)}" if arguments.only
+                      else f"{arguments.folder.path} has no problems")
+    pairs = [pair for pair in named if is_here(arguments, *pair)]
+    return pairs, len(named) - len(pairs)
 
 
 def in_parallel(jobs, work, items):
@@ -72,11 +77,11 @@ def check(arguments):
             return f"{row.name}: the kept placement is not feasible: {reason}"
         return None if step == row.step_ps else f"{row.name}: the step takes {step} ps, and not the {row.step_ps} that are kept"
 
-    pairs = wanted(arguments)
+    pairs, absent = wanted(arguments)
     faults = [each for each in in_parallel(arguments.jobs, fault, pairs) if each]
     for each in faults:
         print(f"error: {each}", file=sys.stderr)
-    left = "" if "published" in lists_of(arguments) else "; the published workloads are not here (--workloads)"
+    left = f"; of {absent} more the file is not here (--workloads)" if absent else ""
     print(f"{len(pairs) - len(faults)} of {len(pairs)} placements have the kept step{left}")
     return 2 if faults else 0
 
@@ -98,7 +103,7 @@ def add(arguments):
         if step is None:
             raise Unfit(f"{row.name}: {arguments.method} found no feasible placement in {arguments.seconds:g} s")
         row = replace(row, ops=len(problem.op_names), devices=len(problem.device_names), digest=problem.digest, step_ps=step,
-                      bound_ps=max(1, found.bound_ps), bound_by=f"{arguments.method} in {arguments.seconds:g} s", who="emplace",
+                      bound_ps=max(1, found.bound_ps), bound_by=f"place {arguments.method} in {arguments.seconds:g} s", who="emplace",
                       how=f"{arguments.method} --seed 0 --seconds {arguments.seconds:g}", version=program.version(), date=today())
         bound, by = (0, "") if row.solved else problem.bound(arguments.seconds)
         if bound > row.bound_ps:
@@ -146,7 +151,7 @@ def try_once(arguments, which, row, seconds):
         else:
             start = arguments.folder.placements(which, {row.name: row})[row.name] if method.endswith(":kept") else None
             found = program.search(problem, method, seconds, row.tries, start)
-            keep_bound(arguments, which, row, found.bound_ps, f"{method.split(':')[0]} in {seconds:g} s")
+            keep_bound(arguments, which, row, found.bound_ps, f"place {method.split(':')[0]} in {seconds:g} s")
             if found.placement:
                 how = f"{method.removesuffix(':kept')} --seed {row.tries} --seconds {seconds:g}"
                 if start:
@@ -175,8 +180,8 @@ def improve(arguments):
         """The problem with the largest gap for the number of tries so far; even a small gap gets its turn."""
         with choice:
             with arguments.folder.locked():
-                pairs = wanted(arguments)
-            open_pairs = [(w, row) for w, row in pairs if not row.solved and row.name not in busy and row.name not in bad]
+                pairs, _ = wanted(arguments)
+            open_pairs = [(which, row) for which, row in pairs if not row.solved and row.name not in busy and row.name not in bad]
             if not open_pairs or time.monotonic() > ends - 1:
                 return None
             which, row = max(open_pairs, key=lambda pair: (pair[1].gap + 0.05) / (1 + pair[1].tries))
@@ -206,11 +211,11 @@ def submit(arguments):
         near = difflib.get_close_matches(arguments.problem, [key[1] for key in rows], 3, 0.5)
         raise Refused(f"no kept problem is called '{arguments.problem}'" + (f"; near it: {', '.join(near)}" if near else ""))
     which = named[0][0]
-    if which not in lists_of(arguments):
-        raise Refused(f"{arguments.problem} is a published workload, whose folder --workloads must name")
     if any(c in arguments.by for c in "\t\n\r") or not arguments.by.strip():
         raise Refused("--by names who found it, in one line without tabs")
     row = rows[named[0]]
+    if not is_here(arguments, which, row):
+        raise Refused(f"{arguments.problem} is in a file that is not in the folder of --workloads")
     problem = read_problem(arguments, which, row)
     result = program.read_placement(arguments.file)
     step, reason, kept = keep_if_better(arguments, which, row, problem, problem.placement_of(result),
