@@ -2,12 +2,14 @@
 
 import csv
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from dataclasses import dataclass
 from functools import cache
 
@@ -33,23 +35,39 @@ def stop():
         process.terminate()
 
 
-def run(*arguments):
-    """Standard output of a command. Unfit with the program's message if it fails."""
+@dataclass
+class Ran:
+    output: str
+    core_share: float  # CPU time by wall-clock time: below 1 where other programs had the cores meanwhile
+
+
+def ran(*arguments):
+    """Runs a command. Unfit with the program's message if it fails."""
     if stopped.is_set():
         raise KeyboardInterrupt
     if shutil.which("emplace") is None:
         raise Refused("there is no `emplace` on the PATH; scripts/build builds it, into build/release")
-    process = subprocess.Popen(["emplace", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    running.add(process)
-    try:
-        output, errors = process.communicate()
-    finally:
-        running.discard(process)
-    if stopped.is_set():
-        raise KeyboardInterrupt
-    if process.returncode not in (0, 3):  # 3: done, but nothing feasible found
-        raise Unfit((errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1].removeprefix("error: "))
-    return output
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        began = time.monotonic()
+        process = subprocess.Popen(["emplace", *map(str, arguments)], stdout=output, stderr=errors)
+        running.add(process)
+        try:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            running.discard(process)
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode not in (0, 3):  # 3: done, but nothing feasible found
+            last = (errors.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+            raise Unfit(last.removeprefix("error: "))
+        return Ran(output.read(), (used.ru_utime + used.ru_stime) / (time.monotonic() - began))
+
+
+def run(*arguments):
+    return ran(*arguments).output
 
 
 @cache
@@ -139,6 +157,7 @@ class Found:
     bound_ps: int  # certified by the search itself; 0: none
     seconds: float
     curve: list  # pairs of seconds and picoseconds, each better than those before
+    core_share: float
 
 
 def parse_method(text):
@@ -165,15 +184,16 @@ def search(problem, method, seconds, seed, start=None):
             if kept:
                 (folder / "start.placement.json").write_text(json.dumps(problem.json_of(start)))
                 arguments += ["--start", folder / "start.placement.json"]
-            result = json.loads(run(*arguments))
+            done = ran(*arguments)
             times = [(float(row["seconds"]), int(row["step_ps"])) for row in csv.DictReader(open(folder / "curve.csv"))]
         else:
             arguments = ["train", name, f"problem={problem.argument}", f"objective={problem.objective}"]
             arguments += [f"schedule={problem.schedule}", f"seconds={seconds:g}", f"seed={seed}", f"run={folder / 'run'}"]
-            result = json.loads(run(*arguments, "compare=[]", *options, "--json"))
+            done = ran(*arguments, "compare=[]", *options, "--json")
             rows = csv.DictReader(open(folder / "run" / "metrics.csv"))
             times = [(float(row["wall_seconds"]), picoseconds(float(row["best_step_time"]))) for row in rows if row["best_step_time"]]
+    result = json.loads(done.output)
     placement = problem.placement_of(result) if result["feasible"] else None
     bound = picoseconds(result["lower_bound_s"]) if result.get("lower_bound_s") else 0
     curve = [point for i, point in enumerate(times) if all(point[1] < earlier[1] for earlier in times[:i])]
-    return Found(placement, bound, result["seconds"], curve)
+    return Found(placement, bound, result["seconds"], curve, done.core_share)

@@ -9,7 +9,7 @@ from best_known.program import Unfit
 from best_known.work import in_parallel, keep_if_better, read_problem, wanted
 
 FILE = "race.tsv"
-HEADER = ("problem", "method", "seed", "seconds", "version", "curve")
+HEADER = ("problem", "method", "seed", "seconds", "core_share", "version", "curve")
 WORTH_KEEPING = 0.998  # a point of a curve is kept if its step is below this share of the point before
 
 
@@ -18,17 +18,18 @@ class Run:
     problem: str  # Row.name
     method: str
     seed: int
-    seconds: float  # budget
+    seconds: float  # budget, by the clock
+    core_share: float  # CPU time by clock time: below 1 where other programs had the cores meanwhile
     version: str
     curve: tuple  # pairs of seconds and picoseconds; empty: nothing feasible was found
 
     def time_to(self, step_ps):
-        """Seconds until a step of at most this was known; None: it was not reached."""
-        return next((seconds for seconds, step in self.curve if step <= step_ps), None)
+        """Seconds of CPU time until a step of at most this was known; None: it was not reached."""
+        return next((seconds * self.core_share for seconds, step in self.curve if step <= step_ps), None)
 
     def line(self):
         points = " ".join(f"{seconds:.3f}:{step}" for seconds, step in self.curve)
-        return "\t".join([self.problem, self.method, str(self.seed), f"{self.seconds:g}", self.version, points])
+        return "\t".join([self.problem, self.method, str(self.seed), f"{self.seconds:g}", f"{self.core_share:.2f}", self.version, points])
 
 
 def thinned(curve):
@@ -44,9 +45,9 @@ def run_of(line, place):
     try:
         if len(cells) != len(HEADER):
             raise ValueError(f"a row has {len(HEADER)} cells, found {len(cells)}")
-        points = [point.split(":") for point in cells[5].split()]
+        points = [point.split(":") for point in cells[6].split()]
         curve = tuple((float(seconds), int(step)) for seconds, step in points)
-        return Run(cells[0], cells[1], int(cells[2]), float(cells[3]), cells[4], curve)
+        return Run(cells[0], cells[1], int(cells[2]), float(cells[3]), float(cells[4]), cells[5], curve)
     except ValueError as error:
         raise Refused(f"{place}: {error}") from None
 
@@ -90,7 +91,7 @@ def race(arguments):
         if found.placement:
             how = f"{method} --seed {seed} --seconds {arguments.seconds:g}"
             keep_if_better(arguments, which, row, problem, found.placement, {"who": "emplace", "how": how})
-        keep(folder, Run(row.name, method, seed, arguments.seconds, program.version(), thinned(found.curve)))
+        keep(folder, Run(row.name, method, seed, arguments.seconds, found.core_share, program.version(), thinned(found.curve)))
 
     in_parallel(arguments.jobs, run, tasks)
     return 0

@@ -65,7 +65,9 @@ def in_parallel(jobs, work, items):
 
 
 def check(arguments):
-    kept = {which: arguments.folder.placements(which, arguments.folder.rows(which)) for which in LISTS}
+    with arguments.folder.locked():
+        kept = {which: arguments.folder.placements(which, arguments.folder.rows(which)) for which in LISTS}
+        pairs, absent = wanted(arguments)
 
     def fault(pair):
         which, row = pair
@@ -77,7 +79,6 @@ def check(arguments):
             return f"{row.name}: the kept placement is not feasible: {reason}"
         return None if step == row.step_ps else f"{row.name}: the step takes {step} ps, and not the {row.step_ps} that are kept"
 
-    pairs, absent = wanted(arguments)
     faults = [each for each in in_parallel(arguments.jobs, fault, pairs) if each]
     for each in faults:
         print(f"error: {each}", file=sys.stderr)
@@ -138,6 +139,12 @@ def keep_bound(arguments, which, row, ticks, by):
             arguments.folder.keep(which, replace(now, bound_ps=ticks, bound_by=by))
 
 
+def now_kept(arguments, which, name):
+    with arguments.folder.locked():
+        row = arguments.folder.rows(which)[name]
+        return row, arguments.folder.placements(which, {name: row})[name]
+
+
 def try_once(arguments, which, row, seconds):
     """One step of the plan for a problem."""
     plan = arguments.methods or PLAN
@@ -149,7 +156,9 @@ def try_once(arguments, which, row, seconds):
             ticks, by = problem.bound(seconds)
             keep_bound(arguments, which, row, ticks, f"{by} in {seconds:g} s")
         else:
-            start = arguments.folder.placements(which, {row.name: row})[row.name] if method.endswith(":kept") else None
+            start = None
+            if method.endswith(":kept"):
+                row, start = now_kept(arguments, which, row.name)
             found = program.search(problem, method, seconds, row.tries, start)
             keep_bound(arguments, which, row, found.bound_ps, f"place {method.split(':')[0]} in {seconds:g} s")
             if found.placement:
