@@ -37,7 +37,7 @@ def human(ps):
 
 
 def seconds(value):
-    return "-" if value is None else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+    return "-" if value is None else "<0.01" if value < 0.01 else f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
 def share(value):
