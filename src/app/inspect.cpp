@@ -14,6 +14,7 @@
 #include "cost/lower.hpp"
 #include "cost/unsized.hpp"
 #include "emplace/machine/machine.hpp"
+#include "evaluate/cached/cached_evaluator.hpp"
 #include "formats/json/json_peek.hpp"
 #include "formats/json/placement_devices.hpp"
 #include "formats/workload/workload.hpp"
@@ -27,8 +28,13 @@ namespace inspect_command {
 struct Arguments {
   std::string file;
   GraphArguments graph;
-  bool json = false;
+  bool names = false, json = false;
 };
+
+// What is not a problem has no devices and ops to list.
+void refuse_names(const Arguments& arguments, std::string_view kind) {
+  if (arguments.names) throw InputError("--names", "is for problems; {} is a {}", quote(arguments.file), kind);
+}
 
 void print_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::size_t width = 0;
@@ -96,6 +102,7 @@ void print_inputs(const Graph& graph) {
 }
 
 void inspect_graph(const Arguments& arguments) {
+  refuse_names(arguments, "graph");
   const source::SourceOptions options = arguments.graph.options();
   const Graph graph = source::load_graph(arguments.file, options.read);
   const GraphStatistics file = statistics(graph);
@@ -139,12 +146,17 @@ void inspect_graph(const Arguments& arguments) {
 
 void inspect_problem(const Arguments& arguments, const Problem& problem) {
   if (!source::is_graph_at_machine(arguments.file)) arguments.graph.refuse(arguments.file, "problem");
+  const std::string digest = evaluate::problem_digest(problem);
   if (arguments.json) {
-    print_json({{"kind", "problem"},
-                {"name", problem.name},
-                {"devices", problem.device_count()},
-                {"ops", problem.op_count()},
-                {"tensors", problem.tensor_count()}});
+    Json json = {{"kind", "problem"},         {"name", problem.name},
+                 {"digest", digest},          {"devices", problem.device_count()},
+                 {"ops", problem.op_count()}, {"tensors", problem.tensor_count()}};
+    if (arguments.names) {
+      json["device_names"] = Json::array();
+      for (const Device& device : problem.devices) json["device_names"].push_back(device.name);
+      json["op_names"] = problem.op_names;
+    }
+    print_json(json);
     return;
   }
   Bytes resident = 0;
@@ -152,6 +164,7 @@ void inspect_problem(const Arguments& arguments, const Problem& problem) {
   for (const Bytes bytes : problem.resident) resident += bytes;
   for (const Bytes bytes : problem.tensor_bytes) moved += bytes;
   print_pairs({{"problem", quote(problem.name)},
+               {"digest", digest},
                {"devices", fmt::format("{}", problem.device_count())},
                {"channels", fmt::format("{}", problem.channels.size())},
                {"ops", fmt::format("{}", problem.op_count())},
@@ -159,10 +172,15 @@ void inspect_problem(const Arguments& arguments, const Problem& problem) {
                {"edges", fmt::format("{}", problem.edge_count())},
                {"co-location groups", fmt::format("{}", problem.group_names.size())},
                {"resident", human_bytes(resident)}});
+  if (!arguments.names) return;
+  fmt::print("\n");
+  for (const Device& device : problem.devices) fmt::print("device  {}\n", quote(device.name));
+  for (const std::string& op : problem.op_names) fmt::print("op  {}\n", quote(op));
 }
 
 void inspect_placement(const Arguments& arguments, std::string_view text) {
   arguments.graph.refuse(arguments.file, "placement");
+  refuse_names(arguments, "placement");
   const formats::PlacementContents placement = formats::placement_contents(text, arguments.file);
   const std::string schedule(placement.schedule ? name_of(*placement.schedule) : "");
   if (arguments.json) {
@@ -183,6 +201,7 @@ void inspect_placement(const Arguments& arguments, std::string_view text) {
 
 void inspect_machine_of(const Arguments& arguments) {
   arguments.graph.refuse(arguments.file, "machine");
+  refuse_names(arguments, "machine");
   inspect_machine(machine::load_machine(arguments.file), arguments.json);
 }
 
@@ -206,6 +225,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     const std::string status =
         file_exists(file + "/status") ? split(read_file(file + "/status", 4096), '\n').front() : "unknown";
     arguments.graph.refuse(file, "run");
+    refuse_names(arguments, "run");
     inspect_checkpoint(file, experiment::load_newest_checkpoint(file), status, arguments.json);
     return ExitCode::done;
   }
@@ -218,6 +238,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     inspect_machine_of(arguments);
   } else if (extension == ".h5" || extension == ".hdf5") {
     arguments.graph.refuse(file, "checkpoint");
+    refuse_names(arguments, "checkpoint");
     inspect_checkpoint(file, experiment::load_checkpoint(file), "", arguments.json);
   } else if (extension == ".json") {
     const std::string text = read_file(file);
@@ -247,6 +268,7 @@ Action add_inspect(CommandLine& cli) {
       .type_name("SOURCE")
       .required();
   arguments->graph.add(cli);
+  cli.add_flag("--names", arguments->names, "Also list the devices and ops of a problem, in its order");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](dist::World*) { return run_inspect(*arguments); };
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/curve.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
@@ -29,7 +30,7 @@ namespace emplace::app {
 namespace place_command {
 
 struct Arguments {
-  std::string method, problem, policy, start, output;
+  std::string method, problem, policy, start, output, curve;
   std::vector<std::string> options;
   GraphArguments graph;
   ConstraintArguments constraints;
@@ -53,6 +54,7 @@ class Watch {
       return stop_requested();
     };
     request.on_progress = [this](const search::PlacerProgress& news) {
+      curve_.add(elapsed(), news.evaluations, news.best);
       text_ = fmt::format("{}  best {}{}  {} evaluations", news.method,
                           news.best.timed() ? human_seconds(to_seconds(news.best.makespan)) : "none",
                           news.best.feasible() || !news.best.timed() ? "" : " (infeasible)", news.evaluations);
@@ -60,7 +62,12 @@ class Watch {
     };
   }
   [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-  void finish() { progress_.finish(); }
+  void finish(const search::PlacerResult& result) {
+    progress_.finish();
+    curve_.add(result.steps);
+    curve_.add(elapsed(), result.evaluations, result.outcome);
+  }
+  [[nodiscard]] const Curve& curve() const { return curve_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -69,6 +76,7 @@ class Watch {
 
   std::optional<double> seconds_;
   Progress progress_{true};
+  Curve curve_;
   std::string text_ = "searching";
   Clock::time_point start_ = Clock::now();
 };
@@ -152,7 +160,10 @@ void check(const Arguments& arguments) {
     throw InputError("--evaluations", "a budget must be above zero, found 0");
   if (arguments.seconds && !(*arguments.seconds > 0))
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
-  refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
+  for (const std::string& output : {arguments.output, arguments.curve})
+    refuse_overwriting(output, {arguments.problem, arguments.start, arguments.policy});
+  if (!arguments.curve.empty() && arguments.curve == arguments.output)
+    throw InputError("--curve", "and --output name one file, {}: one would replace the other", quote(arguments.curve));
 }
 
 // What was placed, how, and what was found.
@@ -242,7 +253,9 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
 
   // Opened before the search, so that a file that cannot be written fails now and not after hours of search.
   std::optional<FileWriter> output;
+  std::optional<FileWriter> curve;
   if (!arguments.output.empty()) output.emplace(arguments.output);
+  if (!arguments.curve.empty()) curve.emplace(arguments.curve);
 
   Watch watch(arguments.seconds);
   watch.attach(request);
@@ -251,13 +264,17 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
                 trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options)};
   placed.seconds = watch.elapsed();
   placed.stopped = stop_requested();
-  watch.finish();
+  watch.finish(placed.result);
   if (trained)
     for (const std::string& lack : loaded.lacks) log_warning("{}", lack);
 
   if (output) {
     output->write(formats::write_placement_json(problem, placed.result.placement, scoring.schedule));
     output->finish();
+  }
+  if (curve) {
+    curve->write(watch.curve().csv());
+    curve->finish();
   }
   const Judged judged = judge(arguments, placed, request);
   if (arguments.json)
@@ -292,6 +309,10 @@ Action add_place(CommandLine& cli) {
       .type_name("PLACEMENT")
       .not_empty();
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here").type_name("FILE").not_empty();
+  cli.add_option("--curve", arguments->curve,
+                 "Write the improvements of the search here: seconds, evaluations and step time in picoseconds, as CSV")
+      .type_name("FILE")
+      .not_empty();
   cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
   cli.add_option(

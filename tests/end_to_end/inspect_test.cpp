@@ -96,6 +96,24 @@ TEST_F(Inspect, OfAPlacementChecksItAsEveryOtherCommandDoes) {
   expect_refused({"inspect", file("deep3.json", deep)}, HasSubstr("nested deeper than 64 levels"));
 }
 
+TEST_F(Inspect, TellsAProblemByADigestOfItsContentAndListsItsNames) {
+  const std::string problem = file("chain.json", example_problem);
+  const json chain = inspected(problem);
+  EXPECT_EQ(chain["digest"].get<std::string>().size(), 32U);
+  EXPECT_FALSE(chain.contains("op_names"));
+  std::string changed = example_problem;
+  changed.replace(changed.find("two-device"), 3, "2  ");
+  EXPECT_EQ(inspected(file("renamed.json", changed))["digest"], chain["digest"]) << "the name is no content";
+  changed.replace(changed.find("0.001"), 5, "0.002");
+  EXPECT_NE(inspected(file("slower.json", changed))["digest"], chain["digest"]);
+
+  const Finished named = emplace_run({"inspect", problem, "--names", "--json"});
+  ASSERT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_EQ(json::parse(named.out)["device_names"], json({"cpu:0", "gpu:0"}));
+  EXPECT_EQ(json::parse(named.out)["op_names"], json({"a", "b"}));
+  expect_refused({"inspect", "k40x2", "--names"}, HasSubstr("'k40x2' is a machine"));
+}
+
 TEST_F(Inspect, MachineProbeDescribesThisHost) {
   const std::string machine = folder_ / "mine.toml";
   const Finished done = emplace_run({"machine", "probe", "-o", machine, "--json"});

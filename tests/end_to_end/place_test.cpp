@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/search/placer.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -131,6 +132,31 @@ TEST_F(Place, DoesNotCountTheFirstOrderOfAPlacementAsAnEvaluation) {
       EXPECT_EQ(placed.object["evaluations"], 1) << method << ", " << schedule;
       EXPECT_EQ(placed.object["order"].is_null(), std::string(schedule) == "fifo") << method << ", " << schedule;
     }
+}
+
+TEST_F(Place, WritesWhenItKnewHowGoodAPlacement) {
+  const std::string curve = folder_ / "curve.csv";
+  const Finished done =
+      emplace_run({"place", "best", small_training + "@k40x2", "--seconds", "1", "--curve", curve, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const auto result = nlohmann::json::parse(done.out);
+  std::vector<std::string> lines = split(read_file(curve), '\n');
+  EXPECT_EQ(lines.front(), "seconds,evaluations,step_ps");
+  double seconds = 0;
+  std::int64_t step = std::numeric_limits<std::int64_t>::max();
+  ASSERT_GT(lines.size(), 3U) << "a quick placer's and a search's step at least";
+  for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
+    const std::vector<std::string> cells = split(lines[i], ',');
+    ASSERT_EQ(cells.size(), 3U) << lines[i];
+    EXPECT_GE(std::stod(cells[0]), seconds);
+    EXPECT_LT(std::stoll(cells[2]), step);
+    seconds = std::stod(cells[0]);
+    step = std::stoll(cells[2]);
+  }
+  EXPECT_EQ(step, result["makespan_ps"]) << "the last row has the result";
+  const auto refused = emplace_run({"place", "heft", small_training + "@k40x2", "--curve", curve, "-o", curve});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("name one file"));
 }
 
 TEST_F(Place, RefusesAFileThatCannotBeWrittenBeforeItSearches) {
