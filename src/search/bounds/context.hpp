@@ -9,6 +9,7 @@
 
 #include "emplace/problem/problem.hpp"
 #include "emplace/search/bound.hpp"
+#include "search/bounds/joint_times.hpp"
 #include "search/bounds/load_weights.hpp"
 #include "search/common/deadline.hpp"
 #include "search/common/earliest.hpp"
@@ -28,6 +29,7 @@ class BoundContext {
   const std::vector<std::uint8_t> possible;  // N x D
   const EarliestTimes earliest;
   std::optional<LoadWeights> weights;  // the best so far, computed by `load` for the methods after it
+  std::optional<EarliestTimes> joint;  // computed by `joint-path` for the methods after it
   Ticks best = 0;                      // largest bound of the methods so far
   bool nothing_feasible = false;       // a method has proved that no placement is feasible
 
@@ -37,6 +39,7 @@ class BoundContext {
 
 BoundEntry critical_path_bound();
 BoundEntry load_bound();
+BoundEntry joint_path_bound();
 BoundEntry windows_bound();
 BoundEntry memory_bound();
 BoundEntry linear_bound();
