@@ -82,6 +82,16 @@ TEST(LowerBound, PutsParallelWorkBetweenItsHeadAndItsTail) {
   EXPECT_GE(by("windows", p), 27 * ms) << "from those of joint-path";
 }
 
+TEST(LowerBound, CountsThePartsOfOpsInAWindow) {
+  // a (6) and b (2) on device 0; s (2) before b and t (2) after it on device 1. In a step of 9, b runs between 2 and 7,
+  // and a does at least 4 of its 6 there, even if it begins at 0 or ends at 9: 6 in a window of 5. The optimum is 10.
+  const Problem p =
+      tiny(plain_devices(2), {{"a", {6, no}}, {"s", {no, 2}}, {"b", {2, no}}, {"t", {no, 2}}}, {{1, 2}, {2, 3}});
+  EXPECT_EQ(by("windows", p), 8 * ms);
+  EXPECT_NEAR(static_cast<double>(by("energy", p)), 10e9, 5) << "transfers take 1 ps";
+  EXPECT_LE(by("energy", p), by("search", p));
+}
+
 TEST(LowerBound, KnowsThatMemoryForcesTransfers) {
   // A chain of 2 2 2, each 4 bytes resident, on three devices of 4 bytes: three devices, two transfers of 5. The second
   // cheapest cut goes through one transfer at least: 6 + 5.
@@ -281,8 +291,8 @@ TEST(LowerBound, OfNoMethodIsAboveTheProvedOptimumOfThousandsOfProblems) {
     if (context.infeasible()) continue;
     context.weights = quick_load_weights(unit_times(problem, context.possible));
     Ticks joint = 0;
-    for (const BoundEntry& entry : {critical_path_bound(), joint_path_bound(), windows_bound()})
-      joint = std::max(joint, entry.bound(context));
+    for (const BoundEntry& entry : {critical_path_bound(), joint_path_bound(), windows_bound(), energy_bound()})
+      context.best = joint = std::max(joint, entry.bound(context));
     const Ticks optimum = search_bound().bound(context);
     if (context.nothing_feasible) continue;
     EXPECT_LE(joint, optimum) << "seed " << seed;

@@ -33,6 +33,9 @@ class BoundContext {
   Ticks best = 0;                      // largest bound of the methods so far
   bool nothing_feasible = false;       // a method has proved that no placement is feasible
 
+  // The best times that are known.
+  [[nodiscard]] const EarliestTimes& times() const { return joint ? *joint : earliest; }
+
   // Why no placement is feasible, with the numbers that prove it; nothing if that is not known.
   [[nodiscard]] std::optional<std::string> infeasible() const;
 };
@@ -41,6 +44,7 @@ BoundEntry critical_path_bound();
 BoundEntry load_bound();
 BoundEntry joint_path_bound();
 BoundEntry windows_bound();
+BoundEntry energy_bound();
 BoundEntry memory_bound();
 BoundEntry linear_bound();
 BoundEntry search_bound();

@@ -24,11 +24,11 @@ Ticks longest_through(const Problem& problem, const EarliestTimes& times) {
 Ticks critical_path(BoundContext& context) { return longest_through(context.problem, context.earliest); }
 
 // The quick effort is nearly free; each next one starts from the times of the one before.
-constexpr JointEffort efforts[] = {{100, 0, 0}, {300, 1, 16}, {1000, 2, 128}};
-constexpr double share = 0.4;  // of the time that is left
+constexpr JointEffort efforts[] = {{100, 0, 0}, {300, 1, 16}, {1000, 2, 64}};
+constexpr double joint_share = 0.25;  // of the time that is left
 
 Ticks joint_path(BoundContext& context) {
-  const Deadline deadline(context.deadline.left() * share, [&] { return context.deadline.passed(); });
+  const Deadline deadline(context.deadline.left() * joint_share, [&] { return context.deadline.passed(); });
   context.joint = context.earliest;
   for (const JointEffort& effort : efforts)
     if (!deadline.passed())

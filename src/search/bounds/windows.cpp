@@ -18,7 +18,7 @@ constexpr std::size_t most_pairs = 20'000'000;
 Ticks windows(BoundContext& context) {
   const Problem& p = context.problem;
   const std::size_t devices = p.device_count(), ops = p.op_count();
-  const EarliestTimes& times = context.joint ? *context.joint : context.earliest;
+  const EarliestTimes& times = context.times();
   if (!context.weights) context.weights = quick_load_weights(unit_times(p, context.possible));
   const std::vector<std::int64_t>& weights = context.weights->of_device;
   Wide total = 0;
