@@ -282,9 +282,9 @@ TEST(LowerBound, OfEveryMethodIsNeverAboveTheBestStepSeenInThousandsOfProblems) 
 
 // Without memory limits and contention branch and bound proves the optimum itself. The linear program is left out here,
 // because each of its programs takes a process.
-TEST(LowerBound, OfNoMethodIsAboveTheProvedOptimumOfThousandsOfProblems) {
+TEST(LowerBound, OfNoMethodIsAboveTheProvedOptimum) {
   std::size_t proved = 0, tight = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     Stream random{{.seed = seed + 100'000}};
     const Problem problem = test::without_limits(test::random_step_problem(random, 12, 3));
     BoundContext context(problem, 5);
@@ -299,7 +299,7 @@ TEST(LowerBound, OfNoMethodIsAboveTheProvedOptimumOfThousandsOfProblems) {
     ++proved;
     tight += joint == optimum;
   }
-  EXPECT_GT(proved, 2000U);
+  EXPECT_GT(proved, 600U);
   EXPECT_GT(tight, proved / 2) << "and often equal to it";
 }
 

@@ -118,7 +118,8 @@ Ticks energy(BoundContext& context) {
   if (!context.weights) context.weights = quick_load_weights(unit_times(p, context.possible));
   const EarliestTimes& times = context.times();
   const Deadline deadline(context.deadline.left() * energy_share, [&] { return context.deadline.passed(); });
-  return Windows(p, times, context.weights->of_device).bound(context.best, deadline);
+  const Ticks bound = Windows(p, times, context.weights->of_device).bound(context.best, deadline);
+  return bound > context.best ? bound : 0;  // else it has proved nothing of its own
 }
 
 }  // namespace

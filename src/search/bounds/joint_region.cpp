@@ -44,7 +44,7 @@ void JointRegion::clear(std::int64_t speed_off) {
 
 void JointRegion::begin_op(const Op& op) {
   ops_.push_back(op);
-  times_.push_back({op.end_on, op.end_off, 0, 0});
+  times_.push_back({op.end_on, op.end_off, 0, 0, op.start_off});
   side_.push_back(open);
 }
 
@@ -136,6 +136,7 @@ void JointRegion::sweep() {
   for (std::size_t u = 0; u < size(); ++u) {
     times_[u].end_on = side_[u] == elsewhere ? never : ops_[u].end_on;
     times_[u].end_off = side_[u] == on_d ? never : ops_[u].end_off;
+    times_[u].start_off = ops_[u].start_off;
     rest(u);
   }
   for (std::size_t u = size(); u-- > 0;) {
@@ -147,9 +148,10 @@ void JointRegion::sweep() {
       if (to.end_on != never)
         to.end_on =
             std::max(to.end_on, later(std::min(from.end_on, later(from.end_off, arc.in)), ops_[arc.to].time_on));
-      if (to.end_off != never)
-        to.end_off =
-            std::max(to.end_off, later(std::min(from.end_off, later(from.end_on, arc.out)), ops_[arc.to].time_off));
+      if (to.end_off == never) continue;
+      const Ticks arrival = std::min(from.end_off, later(from.end_on, arc.out));
+      to.start_off = std::max(to.start_off, arrival);
+      to.end_off = std::max(to.end_off, later(arrival, ops_[arc.to].time_off));
     }
   }
 }
@@ -189,8 +191,8 @@ bool JointRegion::search(Ticks start) {
   jobs_.clear();
   for (std::size_t u = 0; u < size(); ++u)
     if (side_[u] == elsewhere)
-      jobs_.push_back({times_[u].end_off - ops_[u].time_off,
-                       static_cast<Ticks>(Wide{ops_[u].time_off} * speed_unit / speed_off_), times_[u].off});
+      jobs_.push_back(
+          {times_[u].start_off, static_cast<Ticks>(Wide{ops_[u].time_off} * speed_unit / speed_off_), times_[u].off});
   if (one_machine_bound(jobs_) > start) return true;
   if (branched_ >= branches_) return false;
   // The op that most others here need: its side says most about theirs.

@@ -27,6 +27,7 @@ class JointRegion {
   struct Op {
     Ticks end_on, end_off;    // earliest end on d, elsewhere
     Ticks time_on, time_off;  // time on d, least time elsewhere
+    Ticks start_off;          // earliest start elsewhere; may be on another device than the earliest end
   };
   // From the last op to one that comes after it: the quickest transfers into d and out of it; `never` if the two ops
   // are on one device in every feasible placement.
@@ -54,6 +55,7 @@ class JointRegion {
   struct Times {
     Ticks end_on, end_off;  // earliest end
     Ticks on, off;          // least time from the end to v's start
+    Ticks start_off;
   };
 
   Ticks all_near(Ticks start);

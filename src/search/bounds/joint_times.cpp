@@ -62,6 +62,7 @@ class JointSweep {
   JointSweep(const Problem& p, const std::vector<std::uint8_t>& possible, bool forward, const Deadline& deadline,
              const JointEffort& effort)
       : p_(p),
+        possible_(possible),
         devices_(p.device_count()),
         forward_(forward),
         deadline_(deadline),
@@ -143,12 +144,24 @@ class JointSweep {
       least = std::min(least, p_.transfer_time[tensor * p_.route_classes.size() + static_cast<std::size_t>(cls)]);
     return least;
   }
-  // The least time (end) of an op on a device other than d.
-  [[nodiscard]] Ticks elsewhere(const std::vector<Ticks>& of, std::uint32_t op, std::size_t d) const {
-    Ticks least = never;
-    for (std::size_t e = 0; e < devices_; ++e)
-      if (e != d && end_[op * devices_ + e] != never) least = std::min(least, of[op * devices_ + e]);
-    return least;
+  // The op on d and on the other devices that it may be on.
+  [[nodiscard]] JointRegion::Op sides(std::uint32_t op, std::size_t d) const {
+    JointRegion::Op sides{.end_on = never, .end_off = never, .time_on = never, .time_off = never, .start_off = never};
+    for (std::size_t e = 0; e < devices_; ++e) {
+      const std::size_t at = op * devices_ + e;
+      if (possible_[at] == 0) continue;
+      const Ticks time = p_.op_time[at];
+      if (e != d) sides.time_off = std::min(sides.time_off, time);
+      if (end_[at] == never) continue;
+      if (e == d) {
+        sides.end_on = end_[at];
+        sides.time_on = time;
+      } else {
+        sides.end_off = std::min(sides.end_off, end_[at]);
+        sides.start_off = std::min(sides.start_off, end_[at] - time);
+      }
+    }
+    return sides;
   }
 
   // The least start of v on d, which is at least `start`.
@@ -181,11 +194,7 @@ class JointSweep {
     for (; !open.empty() && looked < effort_.near_ops; ++looked) {
       const std::uint32_t u = open.top().second;
       open.pop();
-      const std::size_t at = u * devices_ + d;
-      region_.begin_op({.end_on = end_[at],
-                        .end_off = elsewhere(end_, u, d),
-                        .time_on = end_[at] == never ? never : p_.op_time[at],
-                        .time_off = elsewhere(p_.op_time, u, d)});
+      region_.begin_op(sides(u, d));
       each_after(u, [&](std::uint32_t w, std::uint32_t tensor) {
         if (seen_[w] != stamp_) return;
         const bool same = together(u, w);
@@ -201,6 +210,7 @@ class JointSweep {
   }
 
   const Problem& p_;
+  const std::vector<std::uint8_t>& possible_;
   const std::size_t devices_;
   const bool forward_;
   const Deadline& deadline_;
