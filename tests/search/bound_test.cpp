@@ -77,7 +77,19 @@ TEST(LowerBound, PutsParallelWorkBetweenItsHeadAndItsTail) {
                          {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 6}, {2, 6}, {3, 6}, {4, 6}, {5, 6}}, 2);
   EXPECT_EQ(by("critical-path", p), 12 * ms);
   EXPECT_EQ(by("load", p), 26 * ms);
-  EXPECT_EQ(by("windows", p), 27 * ms);
+  BoundContext context(p, 1);
+  EXPECT_EQ(windows_bound().bound(context), 27 * ms) << "from the heads and tails of the path alone";
+  EXPECT_GE(by("windows", p), 27 * ms) << "from those of joint-path";
+}
+
+TEST(LowerBound, CountsThePartsOfOpsInAWindow) {
+  // a (6) and b (2) on device 0; s (2) before b and t (2) after it on device 1. In a step of 9, b runs between 2 and 7,
+  // and a does at least 4 of its 6 there, even if it begins at 0 or ends at 9: 6 in a window of 5. The optimum is 10.
+  const Problem p =
+      tiny(plain_devices(2), {{"a", {6, no}}, {"s", {no, 2}}, {"b", {2, no}}, {"t", {no, 2}}}, {{1, 2}, {2, 3}});
+  EXPECT_EQ(by("windows", p), 8 * ms);
+  EXPECT_NEAR(static_cast<double>(by("energy", p)), 10e9, 5) << "transfers take 1 ps";
+  EXPECT_LE(by("energy", p), by("search", p));
 }
 
 TEST(LowerBound, KnowsThatMemoryForcesTransfers) {
@@ -178,6 +190,31 @@ TEST(LowerBound, OfSmallGraphsIsTheOptimum) {
   EXPECT_EQ(by("search", fork_join(2)), 14 * ms);
 }
 
+// a and b are 4 long and c, which reads both, 1, on two equal devices with transfers of t. Path: 4 + 1.
+TEST(LowerBound, ChoosesBetweenOneDeviceAndATransfer) {
+  const auto join = [](double t) {
+    return tiny(plain_devices(2), {{"a", {4, 4}}, {"b", {4, 4}}, {"c", {1, 1}}}, {{0, 2}, {1, 2}}, t);
+  };
+  EXPECT_EQ(by("critical-path", join(3)), 5 * ms);
+  EXPECT_EQ(by("joint-path", join(3)), 8 * ms) << "a sent: 4 + 3 + 1";
+  EXPECT_EQ(by("joint-path", join(5)), 9 * ms) << "nothing sent: 4 + 4 + 1";
+  // The same backwards: a first, then b and c.
+  EXPECT_EQ(
+      by("joint-path", tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {4, 4}}, {"c", {4, 4}}}, {{0, 1}, {0, 2}}, 3)),
+      8 * ms);
+}
+
+TEST(LowerBound, CountsTheOpsElsewhereToo) {
+  // s (1) -> a, b, c (10 each) -> t (1) on two equal devices, transfers of 7. All on one device: 32. If t is not with
+  // s, what t's device runs of a, b, c waits for s (1 + 7 + 10), and the rest goes one by one and is sent: with one
+  // there, 1 + 20 + 7 + 1. If t is with s, the one op elsewhere is between two transfers: 1 + 7 + 10 + 7 + 1.
+  const Problem p =
+      tiny(plain_devices(2), {{"s", {1, 1}}, {"a", {10, 10}}, {"b", {10, 10}}, {"c", {10, 10}}, {"t", {1, 1}}},
+           {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 7);
+  EXPECT_EQ(by("search", p), 26 * ms);
+  EXPECT_NEAR(static_cast<double>(by("joint-path", p)), 26e9, 26e6) << "starts are searched in steps";
+}
+
 constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::in_order};
 
 // The shortest feasible step of some placements, under every schedule.
@@ -241,6 +278,29 @@ TEST(LowerBound, OfEveryMethodIsNeverAboveTheBestStepSeenInThousandsOfProblems) 
   }
   EXPECT_GT(feasible, 2000U);
   EXPECT_GT(tight, 500U) << "and often equal to it";
+}
+
+// Without memory limits and contention branch and bound proves the optimum itself. The linear program is left out here,
+// because each of its programs takes a process.
+TEST(LowerBound, OfNoMethodIsAboveTheProvedOptimum) {
+  std::size_t proved = 0, tight = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    Stream random{{.seed = seed + 100'000}};
+    const Problem problem = test::without_limits(test::random_step_problem(random, 9, 3));
+    BoundContext context(problem, 3600);  // the search has to end by itself
+    if (context.infeasible()) continue;
+    context.weights = quick_load_weights(unit_times(problem, context.possible));
+    Ticks joint = 0;
+    for (const BoundEntry& entry : {critical_path_bound(), joint_path_bound(), windows_bound(), energy_bound()})
+      context.best = joint = std::max(joint, entry.bound(context));
+    const Ticks optimum = search_bound().bound(context);
+    if (context.nothing_feasible) continue;
+    EXPECT_LE(joint, optimum) << "seed " << seed;
+    ++proved;
+    tight += joint == optimum;
+  }
+  EXPECT_GT(proved, 600U);
+  EXPECT_GT(tight, proved / 2) << "and often equal to it";
 }
 
 TEST(LowerBound, OfEveryMethodIsNeverAboveTheBestOfAllSchedulesOverSharedChannels) {

@@ -9,6 +9,7 @@
 
 #include "emplace/problem/problem.hpp"
 #include "emplace/search/bound.hpp"
+#include "search/bounds/joint_times.hpp"
 #include "search/bounds/load_weights.hpp"
 #include "search/common/deadline.hpp"
 #include "search/common/earliest.hpp"
@@ -28,8 +29,12 @@ class BoundContext {
   const std::vector<std::uint8_t> possible;  // N x D
   const EarliestTimes earliest;
   std::optional<LoadWeights> weights;  // the best so far, computed by `load` for the methods after it
+  std::optional<EarliestTimes> joint;  // computed by `joint-path` for the methods after it
   Ticks best = 0;                      // largest bound of the methods so far
   bool nothing_feasible = false;       // a method has proved that no placement is feasible
+
+  // The best times that are known.
+  [[nodiscard]] const EarliestTimes& times() const { return joint ? *joint : earliest; }
 
   // Why no placement is feasible, with the numbers that prove it; nothing if that is not known.
   [[nodiscard]] std::optional<std::string> infeasible() const;
@@ -37,7 +42,9 @@ class BoundContext {
 
 BoundEntry critical_path_bound();
 BoundEntry load_bound();
+BoundEntry joint_path_bound();
 BoundEntry windows_bound();
+BoundEntry energy_bound();
 BoundEntry memory_bound();
 BoundEntry linear_bound();
 BoundEntry search_bound();

@@ -9,17 +9,31 @@ namespace emplace::search {
 namespace {
 
 // Every op is on some device, where it cannot end earlier, and the rest of the step cannot be shorter (earliest.hpp).
-Ticks critical_path(BoundContext& context) {
-  const std::size_t devices = context.problem.device_count();
-  const EarliestTimes& times = context.earliest;
+Ticks longest_through(const Problem& problem, const EarliestTimes& times) {
+  const std::size_t devices = problem.device_count();
   Ticks longest = 0;
-  for (std::size_t op = 0; op < context.problem.op_count(); ++op) {
+  for (std::size_t op = 0; op < problem.op_count(); ++op) {
     Ticks through = never;
     for (std::size_t d = 0; d < devices; ++d)
       through = std::min(through, later(times.end[op * devices + d], times.tail[op * devices + d]));
     if (through != never) longest = std::max(longest, through);
   }
   return longest;
+}
+
+Ticks critical_path(BoundContext& context) { return longest_through(context.problem, context.earliest); }
+
+// The quick effort is nearly free; each next one starts from the times of the one before.
+constexpr JointEffort efforts[] = {{100, 0, 0}, {300, 1, 16}, {1000, 2, 64}};
+constexpr double joint_share = 0.25;  // of the time that is left
+
+Ticks joint_path(BoundContext& context) {
+  const Deadline deadline(context.deadline.left() * joint_share, [&] { return context.deadline.passed(); });
+  context.joint = context.earliest;
+  for (const JointEffort& effort : efforts)
+    if (!deadline.passed())
+      context.joint = joint_times(context.problem, context.possible, *context.joint, deadline, effort);
+  return longest_through(context.problem, *context.joint);
 }
 
 }  // namespace
@@ -31,6 +45,15 @@ BoundEntry critical_path_bound() {
       "The longest path, every op on the best device for it, with the transfers that no placement can avoid.";
   entry.reference = "Kwok and Ahmad (1999)";
   entry.bound = critical_path;
+  return entry;
+}
+
+BoundEntry joint_path_bound() {
+  BoundEntry entry;
+  entry.name = "joint-path";
+  entry.summary = "The longest path, where ops that cannot wait for a transfer run one after the other on one device.";
+  entry.reference = "Papadimitriou and Yannakakis (1990)";
+  entry.bound = joint_path;
   return entry;
 }
 

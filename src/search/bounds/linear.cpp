@@ -226,7 +226,7 @@ class LinearBound {
 };
 
 Ticks linear_bound_here(const BoundContext& context, const Deadline& deadline) {
-  const StepArcs arcs(context.problem, context.possible, context.earliest);
+  const StepArcs arcs(context.problem, context.possible, context.times());
   for (std::size_t unit = 0; unit < arcs.units.count(); ++unit) {
     bool any = false;
     for (std::size_t d = 0; d < arcs.devices; ++d) any = any || arcs.allows(unit, d);

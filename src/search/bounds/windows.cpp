@@ -18,6 +18,7 @@ constexpr std::size_t most_pairs = 20'000'000;
 Ticks windows(BoundContext& context) {
   const Problem& p = context.problem;
   const std::size_t devices = p.device_count(), ops = p.op_count();
+  const EarliestTimes& times = context.times();
   if (!context.weights) context.weights = quick_load_weights(unit_times(p, context.possible));
   const std::vector<std::int64_t>& weights = context.weights->of_device;
   Wide total = 0;
@@ -30,9 +31,9 @@ Ticks windows(BoundContext& context) {
     bool any = false;
     for (std::size_t d = 0; d < devices; ++d) {
       const std::size_t at = op * devices + d;
-      if (context.earliest.end[at] == never || context.earliest.tail[at] == never) continue;
-      head[op] = std::min(head[op], context.earliest.end[at] - p.op_time[at]);
-      tail[op] = std::min(tail[op], context.earliest.tail[at]);
+      if (times.end[at] == never || times.tail[at] == never) continue;
+      head[op] = std::min(head[op], times.end[at] - p.op_time[at]);
+      tail[op] = std::min(tail[op], times.tail[at]);
       const Wide weighted = Wide{p.op_time[at]} * weights[d];
       work[op] = any ? std::min(work[op], weighted) : weighted;
       any = true;

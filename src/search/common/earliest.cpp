@@ -7,59 +7,49 @@ namespace emplace::search {
 
 namespace {
 
-// One direction of the recursion: the waiting times of an op for its producers or (backwards) for its consumers.
-class Sweep {
- public:
-  Sweep(const Problem& p, bool forward, bool exact)
-      : p_(p), devices_(p.device_count()), forward_(forward), exact_(exact) {
-    if (exact) return;
-    for (std::size_t d = 0; d < devices_; ++d) {
-      std::set<std::int32_t> classes;
-      for (std::size_t e = 0; e < devices_; ++e)
-        classes.insert(p.route_class[forward ? e * devices_ + d : d * devices_ + e]);
-      classes.erase(-1);
-      classes_.emplace_back(classes.begin(), classes.end());
-    }
-  }
-
-  // Raises there[d] to the earliest time at which the op can go on at device d after `other`, whose row of `times` (N x
-  // D) must be filled in.
-  void wait(const std::vector<Ticks>& times, std::uint32_t other, std::uint32_t tensor, bool same_device,
-            std::vector<Ticks>& there) const {
-    const Ticks* const row = times.data() + other * devices_;
-    if (same_device) {
-      for (std::size_t d = 0; d < devices_; ++d) there[d] = std::max(there[d], row[d]);
-      return;
-    }
-    const Ticks* const transfer = p_.transfer_time.data() + tensor * p_.route_classes.size();
-    const Ticks least = exact_ ? 0 : *std::min_element(row, row + devices_);
-    for (std::size_t d = 0; d < devices_; ++d) {
-      if (there[d] == never) continue;
-      Ticks best = row[d];
-      if (exact_) {
-        for (std::size_t e = 0; e < devices_; ++e) {
-          const auto cls = p_.route_class[forward_ ? e * devices_ + d : d * devices_ + e];
-          if (cls >= 0) best = std::min(best, later(row[e], transfer[cls]));
-        }
-      } else {
-        for (const std::int32_t cls : classes_[d]) best = std::min(best, later(least, transfer[cls]));
-      }
-      there[d] = std::max(there[d], best);
-    }
-  }
-
- private:
-  const Problem& p_;
-  std::size_t devices_;
-  bool forward_, exact_;
-  std::vector<std::vector<std::int32_t>> classes_;  // D rows: classes of the routes into (out of) the device
-};
-
 bool together(const Problem& p, std::uint32_t a, std::uint32_t b) {
   return !p.group[a].is_none() && p.group[a] == p.group[b];
 }
 
 }  // namespace
+
+EarliestSweep::EarliestSweep(const Problem& p, bool forward, double exact_pairs)
+    : p_(p), devices_(p.device_count()), forward_(forward) {
+  const auto d2 = static_cast<double>(devices_) * static_cast<double>(devices_);
+  exact_ = static_cast<double>(p.edge_count()) * d2 <= exact_pairs;
+  if (exact_) return;
+  for (std::size_t d = 0; d < devices_; ++d) {
+    std::set<std::int32_t> classes;
+    for (std::size_t e = 0; e < devices_; ++e)
+      classes.insert(p.route_class[forward ? e * devices_ + d : d * devices_ + e]);
+    classes.erase(-1);
+    classes_.emplace_back(classes.begin(), classes.end());
+  }
+}
+
+void EarliestSweep::wait(const std::vector<Ticks>& times, std::uint32_t other, std::uint32_t tensor, bool same_device,
+                         std::vector<Ticks>& there) const {
+  const Ticks* const row = times.data() + other * devices_;
+  if (same_device) {
+    for (std::size_t d = 0; d < devices_; ++d) there[d] = std::max(there[d], row[d]);
+    return;
+  }
+  const Ticks* const transfer = p_.transfer_time.data() + tensor * p_.route_classes.size();
+  const Ticks least = exact_ ? 0 : *std::min_element(row, row + devices_);
+  for (std::size_t d = 0; d < devices_; ++d) {
+    if (there[d] == never) continue;
+    Ticks best = row[d];
+    if (exact_) {
+      for (std::size_t e = 0; e < devices_; ++e) {
+        const auto cls = p_.route_class[forward_ ? e * devices_ + d : d * devices_ + e];
+        if (cls >= 0) best = std::min(best, later(row[e], transfer[cls]));
+      }
+    } else {
+      for (const std::int32_t cls : classes_[d]) best = std::min(best, later(least, transfer[cls]));
+    }
+    there[d] = std::max(there[d], best);
+  }
+}
 
 std::vector<std::uint8_t> possible_devices(const Problem& p) {
   const std::size_t devices = p.device_count();
@@ -86,14 +76,12 @@ std::vector<std::uint8_t> possible_devices(const Problem& p) {
 
 EarliestTimes earliest_times(const Problem& p, const std::vector<std::uint8_t>& possible, double exact_pairs) {
   const std::size_t devices = p.device_count();
-  const auto d2 = static_cast<double>(devices) * static_cast<double>(devices);
-  const bool exact = static_cast<double>(p.edge_count()) * d2 <= exact_pairs;
   EarliestTimes times;
   times.end.assign(p.op_count() * devices, never);
   times.tail.assign(p.op_count() * devices, never);
   std::vector<Ticks> there(devices);
 
-  const Sweep forward(p, true, exact);
+  const EarliestSweep forward(p, true, exact_pairs);
   for (const std::uint32_t op : p.topological) {
     std::fill(there.begin(), there.end(), 0);
     for (const std::uint32_t tensor : p.inputs[op]) {
@@ -106,7 +94,7 @@ EarliestTimes earliest_times(const Problem& p, const std::vector<std::uint8_t>& 
 
   // Least time from an op's start to the end of the step; its tail is that without the op's own time.
   std::vector<Ticks> from_start(p.op_count() * devices, never);
-  const Sweep backward(p, false, exact);
+  const EarliestSweep backward(p, false, exact_pairs);
   for (auto at = p.topological.rbegin(); at != p.topological.rend(); ++at) {
     const std::uint32_t op = *at;
     std::fill(there.begin(), there.end(), 0);

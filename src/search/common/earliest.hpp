@@ -34,7 +34,25 @@ struct EarliestTimes {
 // consumers are all waited for, so the maximum is over consumers. An op with `never` on all devices proves that no
 // placement is feasible. Takes time edges x D^2; if that is above `exact_pairs`, the quickest transfer into (out of)
 // each device is used in place of that of each pair, of which it is a lower bound.
+inline constexpr double most_exact_pairs = 4e8;
 EarliestTimes earliest_times(const Problem& problem, const std::vector<std::uint8_t>& possible,
-                             double exact_pairs = 4e8);
+                             double exact_pairs = most_exact_pairs);
+
+// One direction of that recursion: the waiting times of an op for its producers or (backwards) for its consumers.
+class EarliestSweep {
+ public:
+  EarliestSweep(const Problem& problem, bool forward, double exact_pairs = most_exact_pairs);
+
+  // Raises there[d] to the earliest time at which the op can go on at device d after `other`, whose row of `times` (N x
+  // D) must be filled in.
+  void wait(const std::vector<Ticks>& times, std::uint32_t other, std::uint32_t tensor, bool same_device,
+            std::vector<Ticks>& there) const;
+
+ private:
+  const Problem& p_;
+  std::size_t devices_;
+  bool forward_, exact_;
+  std::vector<std::vector<std::int32_t>> classes_;  // D rows: classes of the routes into (out of) the device
+};
 
 }  // namespace emplace::search
