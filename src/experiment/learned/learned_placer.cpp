@@ -30,7 +30,7 @@ void describe(LearnedOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .max = 1000,
          .help = "Rounds of draws and climbs, with a fine-tuning of the policy before each but the first; 0: one for "
-                 "each 3 seconds of the budget, or 4 with a budget of evaluations; at most 16."});
+                 "each 3 seconds or 20000 evaluations of the budget, at most 16."});
   visit("draws", o.draws, {.min = 1, .max = 100'000, .help = "Placements that the policy draws in a round, at most."});
   visit(
       "width", o.width,
@@ -88,18 +88,20 @@ class LearnedSearch {
   }
 
  private:
-  static constexpr std::size_t batch = 8;       // draws between two looks at the budget
-  static constexpr std::size_t improved = 2;    // draws of a round that are improved
-  static constexpr std::size_t coarsest = 32;   // units of the coarsest level on which they are
-  static constexpr double draw_share = 0.15;    // of a round's budget
-  static constexpr double improve_share = 0.1;  // for each draw
+  static constexpr std::size_t batch = 8;          // draws between two looks at the budget
+  static constexpr std::size_t improved = 1;       // draws of a round that are improved
+  static constexpr double least_of_climb = 5'000;  // evaluations: with fewer, one climb finds more than several
+  static constexpr std::size_t coarsest = 32;      // units of the coarsest level on which they are
+  static constexpr double draw_share = 0.1;        // of a round's budget
+  static constexpr double improve_share = 0.1;     // for each draw
 
   [[nodiscard]] std::size_t round_count() const {
-    constexpr double seconds_of_round = 3;
-    constexpr std::size_t most = 16, counted = 4;
+    constexpr double most = 16, seconds_of_round = 3, evaluations_of_round = 20'000;
     if (options_.rounds > 0) return static_cast<std::size_t>(options_.rounds);
-    if (session_.counts_evaluations()) return counted;
-    return std::clamp<std::size_t>(static_cast<std::size_t>(*session_.seconds_left() / seconds_of_round), 1, most);
+    const double rounds = session_.counts_evaluations()
+                              ? static_cast<double>(session_.evaluations_left()) / evaluations_of_round
+                              : *session_.seconds_left() / seconds_of_round;
+    return static_cast<std::size_t>(std::clamp(rounds, 1.0, most));
   }
 
   // The best different placements among the policy's likeliest one and draws, the best first.
@@ -158,7 +160,11 @@ class LearnedSearch {
 
   void climb(std::size_t round, double share) {
     std::vector<search::PortfolioEntry> entries;
-    const std::size_t width = session_.width(static_cast<std::size_t>(options_.width));
+    std::size_t width = session_.width(static_cast<std::size_t>(options_.width));
+    if (session_.counts_evaluations()) {
+      const double evaluations = share * static_cast<double>(session_.evaluations_left());
+      width = std::clamp<std::size_t>(static_cast<std::size_t>(evaluations / least_of_climb), 1, width);
+    }
     for (std::size_t i = 0; i < width; ++i)
       entries.push_back({.method = "climb", .seed = search::seed_of_chain(request_.seed, round * width + i)});
     session_.try_placers(entries, share);

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
+#include "emplace/problem/builder.hpp"
 
 namespace emplace::experiment {
 
@@ -30,10 +31,22 @@ fs::path own_file() {
   return fs::read_symlink("/proc/self/exe", none);
 }
 
+// InputError for parameters of another version of the policy, which any problem shows.
+void check_parameters(const TrainedPolicy& policy) {
+  ProblemBuilder builder("one op");
+  builder.add_device({.name = "cpu", .kind = "cpu", .memory = no_memory_limit});
+  builder.add_op({.name = "op", .type = "", .seconds = {1}, .resident = 0, .scratch = 0, .colocate = ""});
+  const Problem problem = builder.build();
+  const policy::PolicyProblem only(&problem, policy.group(problem));
+  (void)policy.make({&only, 1});
+}
+
 ShippedPolicy read(const std::string& folder) {
   try {
     if (!has_checkpoint(folder)) return {nullptr, folder + "/checkpoint.h5 is missing"};
-    return {std::make_shared<const TrainedPolicy>(TrainedPolicy::load(folder)), ""};
+    auto policy = std::make_shared<const TrainedPolicy>(TrainedPolicy::load(folder));
+    check_parameters(*policy);
+    return {std::move(policy), ""};
   } catch (const InputError& error) {
     return {nullptr, error.what()};
   }
