@@ -34,8 +34,15 @@ fs::path own_file() {
 // InputError for parameters of another version of the policy, which any problem shows.
 void check_parameters(const TrainedPolicy& policy) {
   ProblemBuilder builder("one op");
-  builder.add_device({.name = "cpu", .kind = "cpu", .memory = no_memory_limit});
-  builder.add_op({.name = "op", .type = "", .seconds = {1}, .resident = 0, .scratch = 0, .colocate = ""});
+  const std::size_t devices = policy.device_count();
+  for (std::size_t d = 0; d < devices; ++d)
+    builder.add_device({.name = std::to_string(d), .kind = "cpu", .memory = no_memory_limit});
+  builder.add_op({.name = "op",
+                  .type = "",
+                  .seconds = std::vector<double>(devices, 1.0),
+                  .resident = 0,
+                  .scratch = 0,
+                  .colocate = ""});
   const Problem problem = builder.build();
   const policy::PolicyProblem only(&problem, policy.group(problem));
   (void)policy.make({&only, 1});

@@ -11,6 +11,8 @@
 #include "emplace/base/error.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/learned/shipped_policy.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "tests/problem/tiny.hpp"
 
 namespace emplace::experiment::learned_placer_test {
