@@ -41,7 +41,7 @@ constexpr Model cpus[] = {
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : stream_({.seed = seed, .purpose = static_cast<Purpose>(17)}) {}
+  explicit Draw(std::uint64_t seed) : stream_({.seed = seed, .purpose = Purpose::draw_machine}) {}
 
   double between(double least, double most) { return least * std::pow(most / least, stream_.uniform()); }
   double around(double figure) { return figure * between(0.5, 2); }
@@ -122,7 +122,8 @@ std::string drawn_machine_toml(const std::string& name, const std::string& place
   constexpr std::size_t most_digits = 9, most_devices = 16;
   const std::string digits = name.substr(drawn_prefix.size());
   std::int64_t seed = -1;
-  if (digits.size() > most_digits || (digits.size() > 1 && digits.front() == '0') || !parse_number(digits, seed) || seed < 0)
+  if (digits.size() > most_digits || (digits.size() > 1 && digits.front() == '0') || !parse_number(digits, seed) ||
+      seed < 0)
     throw InputError(place, "the seed of machine {} must be a whole number of 1 to {} digits, got {}",
                      quote("drawn-SEED"), most_digits, quote(digits));
   Draw draw(static_cast<std::uint64_t>(seed));

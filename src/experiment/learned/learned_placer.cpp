@@ -74,7 +74,6 @@ class LearnedSearch {
         session_(session),
         problem_(request.problem, trained.group(*request.problem)),
         policy_(trained.make({&problem_, 1})),
-        flat_(trained.make({&problem_, 1})),
         chunks_(1),
         ascent_({.learning_rate = options.learning_rate}) {}
 
@@ -105,34 +104,18 @@ class LearnedSearch {
     return static_cast<std::size_t>(std::clamp(rounds, 1.0, most));
   }
 
-  // The policy with logits divided by `temperature`: a policy is surer of what it never saw than it should be, and
-  // draws that are less like each other find what it does not know.
-  void flatten() {
-    constexpr float temperature = 4;
-    std::ranges::copy(policy_->parameters(), flat_->parameters().begin());
-    auto left = flat_->parameters();
-    for (const policy::Policy::ParameterInfo& info : flat_->layout()) {
-      if (info.name.starts_with("head/") || info.name.starts_with("pair/"))
-        for (float& value : left.first(info.size())) value /= temperature;
-      left = left.subspan(info.size());
-    }
-    flat_->parameters_changed();
-  }
-
   // The best different placements among the policy's likeliest one and draws, the best first.
   std::vector<Placement> draw(std::size_t round, double share) {
     const auto evaluations = static_cast<std::uint64_t>(share * static_cast<double>(session_.evaluations_left()));
     const std::optional<double> seconds = session_.seconds_left();
     std::vector<policy::Rollout> best, rollouts;
-    flatten();
-    bool is_flat = false;
     learn::SamplingRequest next{.seed = request_.seed,
                                 .update = learn::update_after_training(request_.seed) + 1'000'000 * round,
                                 .samples = 1,
                                 .greedy = true,
                                 .schedule = request_.schedule};
     for (std::size_t drawn = 0; drawn < static_cast<std::size_t>(options_.draws) && !session_.exhausted();) {
-      learn::sample_rollouts(is_flat ? *flat_ : *policy_, *request_.evaluator, {&problem_, 1}, next, rollouts);
+      learn::sample_rollouts(*policy_, *request_.evaluator, {&problem_, 1}, next, rollouts);
       drawn += rollouts.size();
       made_ += rollouts.size();
       session_.searched(made_);
@@ -146,7 +129,6 @@ class LearnedSearch {
       if (drawn >= evaluations) break;
       if (seconds && *seconds - *session_.seconds_left() > share * *seconds) break;
       ++next.update;
-      is_flat = !next.greedy && !is_flat;  // in turn, after the likeliest one
       next.greedy = false;
       next.samples = std::min<std::uint64_t>(batch, evaluations - drawn);
     }
@@ -198,7 +180,7 @@ class LearnedSearch {
   const LearnedOptions& options_;
   search::SearchSession& session_;
   policy::PolicyProblem problem_;
-  std::unique_ptr<policy::Policy> policy_, flat_;
+  std::unique_ptr<policy::Policy> policy_;
   learn::ChunkedGradient chunks_;
   learn::Ascent ascent_;
   std::vector<Grouping> levels_;
