@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "emplace/problem/grouping.hpp"
 #include "emplace/search/bound.hpp"
 #include "search/common/search_session.hpp"
 #include "search/methods.hpp"
