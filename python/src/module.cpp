@@ -8,6 +8,7 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/learned/learned_placer.hpp"
 #include "formats/workload/workload.hpp"
 #include "learn/learner.hpp"
 #include "zoo/zoo.hpp"
@@ -67,6 +68,7 @@ void add_lists(py::module_& module) { module.def("list_entries", list_entries, p
 PYBIND11_MODULE(_core, module) {
   refuse_newer_numpy();
   log::configure(log::Level::warning, false);
+  experiment::register_learned_placer();
   module.def("version", version);
   module.def("reads_numpy_2", [] { return reads_numpy_2; });
   add_errors(module);

@@ -23,6 +23,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "experiment/learned/learned_placer.hpp"
 #include "experiment/recipe/recipe.hpp"
 
 namespace emplace::app {
@@ -196,6 +197,7 @@ int run(int argc, char** argv, dist::World* world) {
 
 int run_program(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails with an error, like any other failed write
+  experiment::register_learned_placer();
   try {
     std::optional<dist::World> world;
     if (dist::started_by_mpi()) world.emplace(argc, argv);

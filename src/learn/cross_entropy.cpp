@@ -1,9 +1,11 @@
 // The cross-entropy method alone: every update refits the policy to the best samples of its batch (Rubinstein 1999;
 // the refit is Post's, Gao et al. 2018).
 #include <algorithm>
+#include <set>
 
 #include "emplace/base/options.hpp"
 #include "learn/ascent.hpp"
+#include "learn/demonstrations.hpp"
 #include "learn/elites.hpp"
 #include "learn/gradient.hpp"
 #include "learn/likelihood.hpp"
@@ -20,6 +22,7 @@ struct CrossEntropyOptions {
   int fit_steps = 50;
   nn::OptimizerOptions optimizer{.learning_rate = 0.01};
   int chunk = 32;
+  TeacherOptions teacher;
 };
 
 void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
@@ -32,17 +35,19 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 100000, .help = "Gradient steps of a refit where the policy has no closed form."});
   nn::describe(o.optimizer, visit);
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
+  describe(o.teacher, visit);
 }
 
 class CrossEntropyLearner final : public Learner {
  public:
-  CrossEntropyLearner(const CrossEntropyOptions& options, const LearnerSetup&)
+  CrossEntropyLearner(const CrossEntropyOptions& options, const LearnerSetup& setup)
       : samples_(static_cast<std::size_t>(options.samples_per_update)),
         updates_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.samples) / samples_)),
         fit_steps_(options.fit_steps),
         window_(elite_count(options.elite_fraction, samples_)),
         chunks_(static_cast<std::size_t>(options.chunk)),
-        ascent_(options.optimizer) {}
+        ascent_(options.optimizer),
+        demonstrations_(options.teacher, setup) {}
 
   [[nodiscard]] std::size_t samples_per_chunk() const override { return chunks_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override { return samples_; }
@@ -57,6 +62,7 @@ class CrossEntropyLearner final : public Learner {
     chunks_.forward(policy, rollouts, log);
     window_.clear();
     window_.add(rollouts);
+    if (demonstrations_.any()) add_demonstrations(policy, rollouts);
     window_.keep_elites();
     refit(policy, window_.elites(), chunks_, ascent_, rollouts.front().progress, fit_steps_);
     return {{"elites", static_cast<double>(window_.samples())},
@@ -73,12 +79,20 @@ class CrossEntropyLearner final : public Learner {
   void load(const State& state, const policy::Policy& policy) override { ascent_.load(state, policy); }
 
  private:
+  void add_demonstrations(const policy::Policy& policy, std::span<const policy::Rollout> rollouts) {
+    std::set<std::uint32_t> problems;
+    for (const policy::Rollout& each : rollouts) problems.insert(each.problem);
+    for (const std::uint32_t problem : problems)
+      if (const policy::Rollout* const shown = demonstrations_.of(problem, policy)) window_.add({shown, 1});
+  }
+
   std::size_t samples_;
   std::uint64_t updates_;
   int fit_steps_;
   EliteWindow window_;
   ChunkedGradient chunks_;
   Ascent ascent_;
+  Demonstrations demonstrations_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "emplace/base/registry.hpp"
 #include "emplace/base/state.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/policy/policy.hpp"
 #include "learn/asynchronous_learner.hpp"
 #include "learn/learner_workers.hpp"
@@ -58,6 +59,7 @@ class Learner {
 struct LearnerSetup {
   std::span<const policy::PolicyProblem> problems;  // of the training
   std::uint64_t seed = 0;                           // of the training's streams
+  evaluate::Scoring scoring = {};                   // the training's schedule and objective
 };
 
 struct LearnerEntry : EntryInfo {

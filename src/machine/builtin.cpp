@@ -1,4 +1,5 @@
-// The list of presets. To add one, add a TOML file to configs/machines and a line here.
+// The list of presets. To add one, add a TOML file to configs/machines and a line here; the
+// machines drawn-SEED have no file (drawn.cpp).
 #include "emplace/machine/machine.hpp"
 
 namespace emplace::machine {
@@ -62,6 +63,10 @@ std::span<const MachineEntry> machines() {
     add("cores-xN",
         "N cores of one server, each a device, for placements that emplace-measure-onnx runs; N from 1 to 64.",
         "measured with ONNX Runtime on an AMD EPYC", "cores-x2");
+    add("drawn-SEED",
+        "A machine drawn at random: 1 to 4 hosts, 2 to 16 CPUs and GPUs of several generations, PCIe, NVLink, "
+        "Ethernet.",
+        "drawn around vendors' data sheets", "drawn-7");
     return list;
   }();
   return entries;

@@ -8,6 +8,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
+#include "machine/drawn.hpp"
 
 namespace emplace::machine {
 
@@ -71,9 +72,10 @@ void fill_in(ConfigTable& table, const std::map<char, std::int64_t>& numbers) {
 
 }  // namespace
 
-bool is_preset(std::string_view name) { return preset_of(name).preset != nullptr; }
+bool is_preset(std::string_view name) { return is_drawn(name) || preset_of(name).preset != nullptr; }
 
 ConfigTable preset_table(const std::string& name, const std::string& place) {
+  if (is_drawn(name)) return ConfigTable::parse_toml(drawn_machine_toml(name, place), fmt::format("machine {}", name));
   const Found found = preset_of(name);
   if (found.preset == nullptr) {
     std::vector<std::string> names;

@@ -38,6 +38,15 @@ TEST(Linear, OfAHandWorkedExample) {
   EXPECT_THAT(tape.value(y).all(), ElementsAre(2, 0));
 }
 
+TEST(PairScores, OfAHandWorkedExample) {
+  // x = [2 3], features of two choices [1 0] and [4 5]: 2 x 1 + 3 x 0 = 2 and 2 x 4 + 3 x 5 = 23.
+  const std::vector<float> values = {2, 3, 1, 0, 4, 5};
+  Tape<float> tape;
+  tape.begin(values, {});
+  const Var y = pair_scores(tape, tape.parameter({0, 1, 2}), tape.constant({values.data() + 2, 1, 4}));
+  EXPECT_THAT(tape.value(y).all(), ElementsAre(2, 23));
+}
+
 TEST(Linear, NamesItselfAndTheShapesThatDoNotFit) {
   const std::vector<double> values(12);
   Tape<double> tape;

@@ -84,6 +84,10 @@ inline constexpr Trial trials[] = {
      "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\nrounds = 2\n"
      "superposition = \"graph\"\ndevice_head = \"features\"\ncost_features = true\ncentered = true",
      0.3F, 1.0F / 1024, 10000},
+    {"gdp_with_relative_costs", "gdp", different,
+     "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\n"
+     "device_head = \"features\"\nrelative_costs = true\nhead_gain = 1",
+     0.3F, 1.0F / 1024},
     {"gdp_with_priority_levels", "gdp", same_devices,
      "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\n"
      "schedule_levels = 2",

@@ -45,6 +45,7 @@ struct Graph {
         features(random_doubles(n * sizes.features, 2, 1)),
         decisions(random_doubles(n * sizes.decision, 3, 1)),
         devices(random_doubles(3 * sizes.device_features, 4, 1)),
+        pairs(random_doubles(n * 3 * sizes.pair_features, 5, 1)),
         neighbours(lists(adjacent)) {
     std::vector<std::vector<std::uint32_t>> type(n), everything(1);
     for (std::uint32_t v = 0; v < n; ++v) {
@@ -62,13 +63,13 @@ struct Graph {
       std::ranges::transform(from, values.data, [](double x) { return static_cast<T>(x); });
       return nn::Matrix<const T>(values);
     };
-    return gdp_network<T>(
-        tape, network,
-        {&types, matrix(features, nodes), matrix(decisions, nodes), &neighbours, &all, matrix(devices, 3)});
+    return gdp_network<T>(tape, network,
+                          {&types, matrix(features, nodes), matrix(decisions, nodes), &neighbours, &all,
+                           matrix(devices, 3), matrix(pairs, nodes)});
   }
 
   std::size_t nodes;
-  std::vector<double> features, decisions, devices;
+  std::vector<double> features, decisions, devices, pairs;
   Lists types, neighbours, all;
 };
 
@@ -113,6 +114,10 @@ TEST(GdpNetwork, HasRightGradientsWithAndWithoutEachOfItsParts) {
   check("centered", [](GdpSizes& s) { s.centered = true; });
   check("with decisions", [](GdpSizes& s) { s.decision = 3; });
   check("with features of devices", [](GdpSizes& s) { s.device_features = 2; });
+  check("with features of nodes on devices", [](GdpSizes& s) {
+    s.device_features = 2;
+    s.pair_features = 2;
+  });
   check("with priority levels", [](GdpSizes& s) { s.priority_levels = 4; });
   check("with all of GO", [](GdpSizes& s) {
     s.priority_levels = 4;

@@ -103,7 +103,7 @@ std::unique_ptr<policy::Policy> TrainedPolicy::make(std::span<const policy::Poli
 }
 
 void TrainedPolicy::give(policy::Policy& policy, std::span<const policy::PolicyProblem> problems) const {
-  const auto trained_for = get_scalar<std::uint64_t>(arrays_, device_count_array);
+  const std::uint64_t trained_for = device_count();
   for (const policy::PolicyProblem& each : problems)
     if (each.problem->device_count() != trained_for && !misfit(policy, arrays_).empty())
       throw InputError(run_, "its policy was trained for {} devices, {} has {}", trained_for, quote(each.problem->name),

@@ -45,6 +45,8 @@ class TrainedPolicy {
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::string& run() const { return run_; }
 
+  // The number of devices of the first problem that it was trained on.
+  [[nodiscard]] std::uint64_t device_count() const { return get_scalar<std::uint64_t>(arrays_, device_count_array); }
   // group_unseen() by the run's recipe.
   [[nodiscard]] Grouping group(const Problem& problem) const;
   // The policy with the run's parameters, ready to place these problems. InputError if the number of devices differs,

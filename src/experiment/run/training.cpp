@@ -135,7 +135,8 @@ Training::Training(Recipe recipe, bool from_checkpoint)
     for (const Problem& problem : problems_) bounds_.push_back(search::lower_bound(problem, objective_).ticks);
   make_held_out_policies();
   learner_ = find_entry(learn::learners(), o.learner, "learner")
-                 .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
+                 .make(recipe_.learner_options,
+                       {policy_problems_, static_cast<std::uint64_t>(o.seed), {schedule_, objective_}});
   const std::uint64_t budget = limits().evaluations;
   const std::uint64_t first = evaluations_of_first_update() + evaluations_of_start();
   if (budget > 0 && budget < first)

@@ -38,6 +38,10 @@ Var scale(Tape<T>& tape, Var x, T factor);
 // x y, element by element: y of the same shape, or a row (1 x columns) for every row of x.
 template <class T>
 Var times(Tape<T>& tape, Var x, Var y);
+// n x D: the sum over k of x[r, k] features[r, d K + k], for x n x K and constant features n x (D K): scores of D
+// choices, each with K features of its own in each row.
+template <class T>
+Var pair_scores(Tape<T>& tape, Var x, Var features);
 template <class T>
 Var activate(Tape<T>& tape, Var x, Activation activation);
 // y = c tanh(x / temperature): bounds logits to (-c, c) (Mirhoseini et al. 2018; Bello et al. 2016).

@@ -6,6 +6,7 @@
 
 #include "emplace/base/error.hpp"
 #include "policy/common/op_features.hpp"
+#include "policy/gdp/relative_costs.hpp"
 
 namespace emplace::policy {
 
@@ -103,7 +104,7 @@ std::vector<float> device_rows(const Problem& p) {
 
 std::size_t gdp_feature_count(const GdpFeatureOptions& options) {
   return gdp_dimensions + (options.neighbours ? gdp_predecessors : 0) + options.kinds.size() +
-         2 * options.position_waves;
+         (options.relative_costs ? gdp_unit_costs : 0) + 2 * options.position_waves;
 }
 
 GdpFeatures gdp_features(const PolicyProblem& problem, std::span<const std::string> op_types,
@@ -155,6 +156,15 @@ GdpFeatures gdp_features(const PolicyProblem& problem, std::span<const std::stri
       if (times[unit] > 0) row_of(unit)[column] = static_cast<float>(std::log(times[unit] * able / sum));
     check_features(problem, "cost", features.rows, width, column, 1);
     ++column;
+  }
+  if (options.relative_costs) {
+    RelativeCosts costs = relative_costs(problem);
+    for (std::size_t unit = 0; unit < n; ++unit)
+      std::ranges::copy(std::span(costs.units).subspan(unit * gdp_unit_costs, gdp_unit_costs),
+                        row_of(unit).subspan(column).begin());
+    check_features(problem, "cost", features.rows, width, column, gdp_unit_costs);
+    features.pairs = std::move(costs.pairs);
+    column += gdp_unit_costs;
   }
   for (std::size_t unit = 0; unit < n; ++unit)
     set_position_waves(unit, n, row_of(unit).subspan(column, 2 * options.position_waves));

@@ -16,6 +16,7 @@ struct GdpFeatureOptions {
   std::vector<std::string> kinds;  // kinds of devices whose times are read ("" is a kind)
   std::size_t position_waves = 0;
   bool device_features = false;
+  bool relative_costs = false;  // relative_costs.hpp
 };
 
 inline constexpr std::size_t gdp_predecessors = 5;
@@ -32,12 +33,14 @@ struct GdpFeatures {
   Lists neighbours;            // N: predecessors and successors, ascending
   Lists all;                   // one list of all N
   std::vector<float> devices;  // D x gdp_device_features, or empty
+  std::vector<float> pairs;    // N x (D x gdp_pair_costs), or empty
 };
 
 // Blocks of a row, each averaged over the unit's ops where there are several:
 //   the last four dimensions of the first output, log(1 + dimension), padded with 0 on the left;
 //   for the first five predecessors, (position(u) - position(v)) / N, 0 where absent;
 //   for each kind, log(time / mean time of all units on it), 0 where it has no device that can run the unit;
+//   with relative_costs those of the unit;
 //   waves of the position (set_position_waves).
 // A device's features: log of its speed relative to each op's fastest device, the share of ops that it can run, log(1 +
 // memory / resident bytes of all ops), log(1 + time of a mean transfer from and to it / mean op time), 1 / D, and waves

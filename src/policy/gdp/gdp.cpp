@@ -210,7 +210,8 @@ class GdpPolicy final : public NetworkPolicy {
                                 {pass_->decisions.data(), units, sizes.decision},
                                 &features.neighbours,
                                 &features.all,
-                                {features.devices.data(), problem.columns, sizes.device_features}};
+                                {features.devices.data(), problem.columns, sizes.device_features},
+                                {features.pairs.data(), units, problem.columns * sizes.pair_features}};
     const GdpResult result = gdp_network<float>(tape, *network_, input);
     pass_->heads.clear();
     require_finite(tape.value(result.logits).all());

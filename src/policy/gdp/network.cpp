@@ -52,6 +52,7 @@ GdpNetwork::GdpNetwork(const GdpSizes& of) : sizes(of) {
     placer.push_back(add_placer_layer("placer/" + std::to_string(l), 1, of.attention, by_graph));
   head = add_linear("head", h, of.device_features > 0 ? h : of.devices, of.head_gain);
   if (of.device_features > 0) device = add_linear("device", of.device_features, h);
+  if (of.pair_features > 0) pair = add_linear("pair", h, of.pair_features, of.head_gain);
   if (of.priority_levels > 0) schedule = add_linear("schedule", h, of.priority_levels, of.head_gain);
 }
 
@@ -141,7 +142,10 @@ class Forward {
     const Var scores = linear(x, network_.head, Activation::none);
     if (sizes_.device_features == 0) return scores;
     const Var devices = linear(tape_.constant(input_.devices), network_.device, Activation::relu);
-    return matmul_transposed(tape_, scores, devices);
+    const Var compared = matmul_transposed(tape_, scores, devices);
+    if (sizes_.pair_features == 0) return compared;
+    const Var weights = linear(x, network_.pair, Activation::none);
+    return add(tape_, compared, pair_scores(tape_, weights, tape_.constant(input_.pairs)));
   }
 
   Tape<T>& tape_;

@@ -21,6 +21,7 @@ struct GdpSizes {
   std::size_t decision = 0;         // columns of a node's previous decisions (GO); 0: none
   std::size_t devices = 0;          // of the head; unused if devices have features
   std::size_t device_features = 0;  // columns of a device's features; 0: the head has a column for each device
+  std::size_t pair_features = 0;    // columns of a node's features on each device; 0: none
   std::size_t priority_levels = 0;  // L (GO); 0: no scheduling head
   std::size_t hidden = 128, graph_layers = 4;
   std::size_t placer_layers = 3, heads = 4, feedforward = 512, segment = 128;
@@ -58,6 +59,7 @@ struct GdpNetwork {
   std::vector<PlacerLayer> placer;
   Linear head;      // H x D, or H x H where devices have features
   Linear device;    // device_features x H
+  Linear pair;      // H x pair_features
   Linear schedule;  // H x L
 
  private:
@@ -76,6 +78,7 @@ struct GdpInput {
   const Lists* neighbours;        // N lists of nodes
   const Lists* all;               // one list of all nodes
   nn::Matrix<const T> devices;    // D x device_features
+  nn::Matrix<const T> pairs;      // N x (D x pair_features)
 };
 
 // The embedding and the gate are for tests.

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "policy/common/network_policy.hpp"
+#include "policy/gdp/relative_costs.hpp"
 
 namespace emplace::policy {
 
@@ -38,6 +39,10 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
   visit(
       "device_kinds", o.device_kinds,
       {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
+  visit("relative_costs", o.relative_costs,
+        {.help = "A node's features, and its score on each device, have its time, memory and transfers relative to "
+                 "other nodes and devices, which mean the same on machines that were not in the training.",
+         .only_with = {{"device_head", {"features"}}}});
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 4096,
@@ -95,8 +100,8 @@ std::size_t columns_of_head(std::size_t wanted, std::span<const PolicyProblem> p
 }  // namespace
 
 GdpFeatureOptions gdp_feature_options(const GdpOptions& o) {
-  return {o.neighbour_features, o.device_kinds, static_cast<std::size_t>(o.position_waves),
-          o.device_head == "features"};
+  return {o.neighbour_features, o.device_kinds, static_cast<std::size_t>(o.position_waves), o.device_head == "features",
+          o.relative_costs};
 }
 
 GdpOptions read_gdp_options(const ConfigTable& table) {
@@ -104,6 +109,8 @@ GdpOptions read_gdp_options(const ConfigTable& table) {
   if (o.hidden % o.heads != 0)
     throw InputError(table.place_of("heads"), "heads is {}, wanted a divisor of hidden, which is {}", o.heads,
                      o.hidden);
+  if (o.relative_costs && o.device_head != "features")
+    throw InputError(table.place_of("relative_costs"), "relative_costs needs device_head = 'features'");
   if (!o.cost_features && !o.device_kinds.empty())
     throw InputError(table.place_of("device_kinds"), "device_kinds needs cost_features = true");
   return o;
@@ -122,6 +129,7 @@ GdpSizes gdp_sizes(const GdpOptions& o, const PolicySetup& setup) {
     sizes.device_features = gdp_device_features;
   else
     sizes.devices = columns_of_head(static_cast<std::size_t>(o.devices), setup.problems);
+  if (o.relative_costs) sizes.pair_features = gdp_pair_costs;
   sizes.priority_levels = static_cast<std::size_t>(o.schedule_levels);
   if (o.rounds > 1)
     sizes.decision = (sizes.device_features > 0 ? sizes.device_features : sizes.devices) + sizes.priority_levels;

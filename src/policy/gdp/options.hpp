@@ -26,6 +26,7 @@ struct GdpOptions {
   bool neighbour_features = true;
   bool cost_features = false;
   std::vector<std::string> device_kinds;
+  bool relative_costs = false;
   int position_waves = 0;
   bool centered = false;
   std::string device_head = "fixed";

@@ -29,7 +29,7 @@ constexpr MethodTime method_times[] = {
     {"mincut", 2400, 10, 4},     {"metis", 5000, 10, 4},
     {"anneal", 700, 10},         {"tabu", 700, 10},
     {"climb", 1500, 10},         {"layers", 1500, 10},
-    {"brkga", 1000, 10},
+    {"brkga", 1000, 10},         {"learned", 2500, 20},
 };
 
 }  // namespace

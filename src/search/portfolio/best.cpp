@@ -3,6 +3,8 @@
 // Searches that help get the time of those that do not.
 #include <algorithm>
 
+#include "base/log.hpp"
+#include "emplace/problem/grouping.hpp"
 #include "emplace/search/bound.hpp"
 #include "search/common/search_session.hpp"
 #include "search/methods.hpp"
@@ -46,6 +48,16 @@ void describe(BestOptions& o, OptionVisitor& visit) {
          .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
 }
 
+// Removes the searches that cannot be used, which a warning names.
+void leave_out_unfit(std::vector<PortfolioEntry>& searches, const PlacerRequest& request) {
+  std::erase_if(searches, [&](const PortfolioEntry& each) {
+    const PlacerEntry& entry = find_entry(placers(), each.method, "placer");
+    const std::string why = entry.unfit ? entry.unfit(request) : "";
+    if (!why.empty()) log_warning("best goes on without {}: {}", each.method, why);
+    return !why.empty();
+  });
+}
+
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const Roles roles = options.roles == "classic" ? Roles::classic : Roles::all;
@@ -77,6 +89,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
     exact.clear();
   }
   std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
+  leave_out_unfit(searches, request);
   const std::int64_t rounds =
       is_timed ? fit.keep_fitting(searches, 1, roles == Roles::classic ? options.rounds : 1) : options.rounds;
   if (roles == Roles::classic)
