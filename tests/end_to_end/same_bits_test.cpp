@@ -62,6 +62,17 @@ std::vector<Training> trainings() {
                      "reinforce",
                      ""};
   list.push_back({"hierarchical_tuned_in_chunks", tuned.training(common)});
+  // Polished samples and demonstrations: for elites, for policy gradients of samples with groups of their own, and with
+  // orders.
+  const std::vector<std::string> polish = {"polish.samples=2", "polish.moves=40", "polish.share=0.8",
+                                           "demonstrations=true", "demonstrations_share=0.5"};
+  list.push_back({"post_polished", System{"post", {"post.coarse_units=2"}, "post"}.training(common)});
+  list.push_back({"hierarchical_polished", tuned.training(common)});
+  list.back().arguments.emplace_back("reinforce.keep_best=true");
+  list.push_back({"gdp_polished_in_order", go.training(common)});
+  for (const char* more : {"ppo.keep_best=true", "schedule=in-order"}) list.back().arguments.emplace_back(more);
+  for (std::size_t i = list.size() - 3; i < list.size(); ++i)
+    list[i].arguments.insert(list[i].arguments.end(), polish.begin(), polish.end());
   // Two of three problems per update, drawn again every two updates, with a held-out problem.
   list.push_back({"placeto_across_graphs",
                   systems()[3].training(

@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   sample_graph = 14,
   sweep_assignment = 15,
   sweep_strategy = 16,
+  polish = 17,
 };
 
 struct StreamKey {
