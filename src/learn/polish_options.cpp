@@ -6,7 +6,8 @@ void describe(PolishOptions& o, OptionVisitor& visit) {
   visit("samples", o.samples,
         {.min = 0,
          .max = 10000,
-         .help = "So many of the best placements of a batch, of each problem, are improved by local search, which the "
+         .help = "So many of the best placements of a batch and so far, of each problem, are improved by local search, "
+                 "which the "
                  "learner then learns from too (keep_best, elites); 0: none.",
          .only_with = {{"evaluator", {"simulator"}}, {"objective", {"step"}}}});
   visit("moves", o.moves,

@@ -169,12 +169,12 @@ class Trainer {
   void note(const Placement& placement, const Outcome& outcome, std::size_t problem);
   // A placement that may be polished.
   struct Candidate {
-    std::span<const policy::Rollout> sample;  // that it is the last round of; empty: of none
+    std::span<const policy::Rollout> sample;  // that can be changed to express it; empty: none
     const Placement* placement;
     Outcome outcome;
     std::uint32_t problem, index;  // the index keys the job's stream
   };
-  // The best distinct ones of each problem, at most polish.samples.
+  // The best distinct ones of each problem, at most polish.samples: of the samples and the best so far.
   [[nodiscard]] std::vector<Candidate> best_of(std::span<const policy::Rollout> rollouts) const;
   std::vector<search::PolishResult> polish(std::span<const Candidate> candidates, PolishReport& report);
   // Polishes the best of the batch if that is due; appends what can be learned from to `lessons`, whose placements are

@@ -123,6 +123,9 @@ std::vector<Trainer::Candidate> Trainer::best_of(std::span<const policy::Rollout
   }
   std::vector<Candidate> best;
   for (auto& [problem, list] : by_problem) {
+    // The best so far has other blocks in each update, so that polishing goes on where the samples are still worse.
+    const Best& so_far = best_[problem];
+    list.push_back({list.front().sample, &so_far.placement, so_far.outcome, problem, ~problem});
     std::ranges::stable_sort(list, [](const Candidate& a, const Candidate& b) { return better(a.outcome, b.outcome); });
     std::set<std::vector<std::uint8_t>> seen;
     for (const Candidate& each : list)

@@ -79,7 +79,9 @@ TEST(Trainer, PolishesWhenMovesFitInTheirShareOfTheEvaluations) {
     moves += report.polish.evaluations;
     EXPECT_LE(moves, 20U * static_cast<unsigned>(update));
     EXPECT_EQ(report.evaluations, 20U * static_cast<unsigned>(update) + moves);
-    if (report.polish.samples > 0) EXPECT_GE(report.polish.gain, 0);
+    if (report.polish.samples > 0) {
+      EXPECT_GE(report.polish.gain, 0);
+    }
   }
   EXPECT_THAT(std::span(polished).first(3), ElementsAre(0, 0, 2));
   EXPECT_GT(std::ranges::count(polished, 2U), 1);

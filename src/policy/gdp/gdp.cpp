@@ -95,6 +95,7 @@ class GdpPolicy final : public NetworkPolicy {
     return problems_.at(rounds.back().problem).units->unit_of_op;
   }
   void express(std::span<Rollout> rounds, const Placement& placement) const override {
+    EMPLACE_CHECK(levels() == 0);
     Rollout& rollout = rounds.back();
     const Prepared& problem = problems_.at(rollout.problem);
     const std::size_t units = problem.units->count();

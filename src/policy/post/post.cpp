@@ -353,11 +353,8 @@ PolicyEntry post_policy() {
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.transfers = false;
   make_from_options<PostPolicy, PostOptions>(entry);
-  entry.unfit = [](const ConfigTable& options, const std::string& learner,
-                   const ConfigTable& learner_options) -> std::string {
-    if (read_options<PostOptions>(options).coarse_units == 0 || learner != "ppo" ||
-        !learner_options.flag("keep_best", false))
-      return "";
+  entry.unfit = [](const ConfigTable& options, const std::string&, const ConfigTable& learner_options) -> std::string {
+    if (read_options<PostOptions>(options).coarse_units == 0 || !learner_options.flag("keep_best", false)) return "";
     return "with coarse_units the number of decisions grows, but keep_best learns from samples of earlier updates: "
            "wanted coarse_units = 0, or keep_best = false";
   };
