@@ -177,6 +177,8 @@ class Trainer {
   // The best distinct ones of each problem, at most polish.samples: of the samples and the best so far.
   [[nodiscard]] std::vector<Candidate> best_of(std::span<const policy::Rollout> rollouts) const;
   std::vector<search::PolishResult> polish(std::span<const Candidate> candidates, PolishReport& report);
+  void polish_starts();
+  void keep_demonstrations(std::size_t problem);
   // Polishes the best of the batch if that is due; appends what can be learned from to `lessons`, whose placements are
   // in `kept`.
   void polish_batch(std::uint64_t drawn, std::deque<search::Polished>& kept, std::vector<Lesson>& lessons,

@@ -70,44 +70,45 @@ void Trainer::begin_with(std::span<const HeldOut> starts, std::size_t draws) {
 
 void Trainer::end_of_beginning() {
   EMPLACE_CHECK(updates_ == 0);
-  const std::uint64_t update = evaluations_per_update();
+  for (std::vector<Best>& starts : starts_) keep_distinct(starts);
+  polish_starts();
   for (std::size_t p = 0; p < problems_.size(); ++p) {
-    std::vector<Best>& starts = starts_[p];
-    keep_distinct(starts);
-    std::vector<Candidate> candidates;
-    for (const Best& start : starts)
-      if (start.outcome.timed() && candidates.size() < static_cast<std::size_t>(options_.polish.samples))
-        candidates.push_back({{},
-                              &start.placement,
-                              start.outcome,
-                              static_cast<std::uint32_t>(p),
-                              static_cast<std::uint32_t>(candidates.size())});
-    const std::uint64_t cost = candidates.size() * static_cast<std::uint64_t>(options_.polish.moves);
-    PolishReport report;
-    std::vector<search::PolishResult> results;
-    if (options_.polish_pool != nullptr && may_spend(cost + update)) results = polish(candidates, report);
-    for (search::PolishResult& result : results)
-      starts.push_back({true, std::move(result.best.placement), result.best.outcome, evaluations_});
-    if (options_.demonstrations_share > 0 && may_spend(most_demonstrations + update)) {
-      keep_distinct(starts);
-      starts.resize(std::min(starts.size(), most_demonstrations));
-      for (Best& start : starts) {
-        const Problem& problem = *problems_[p].problem;
-        Placement nearest = on_units(problem, problems_[p].grouping, start.placement);
-        if (!start.placement.order.empty()) nearest.order = upward_rank_order(problem, nearest.device);
-        if (nearest == start.placement) continue;
-        const evaluate::EvaluationJob job{static_cast<std::uint32_t>(p), &nearest};
-        start.outcome = evaluator_.evaluate(std::span(&job, 1)).front();
-        start.placement = std::move(nearest);
-        start.evaluation = ++evaluations_;
-        note(start.placement, start.outcome, p);
-      }
-      std::erase_if(starts, [](const Best& start) { return !start.outcome.feasible(); });
-      keep_distinct(starts);
-      demonstrations_[p] = std::move(starts);
-    }
-    starts.clear();
+    if (options_.demonstrations_share > 0) keep_demonstrations(p);
+    starts_[p].clear();
   }
+}
+
+void Trainer::polish_starts() {
+  std::vector<Candidate> candidates;
+  for (std::uint32_t p = 0; p < problems_.size(); ++p)
+    for (std::uint32_t i = 0; i < starts_[p].size() && i < static_cast<std::uint32_t>(options_.polish.samples); ++i)
+      if (const Best& start = starts_[p][i]; start.outcome.timed())
+        candidates.push_back({{}, &start.placement, start.outcome, p, i});
+  const std::uint64_t cost = candidates.size() * static_cast<std::uint64_t>(options_.polish.moves);
+  if (options_.polish_pool == nullptr || !may_spend(cost + evaluations_per_update())) return;
+  PolishReport report;
+  const std::vector<search::PolishResult> results = polish(candidates, report);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    starts_[candidates[i].problem].push_back({true, results[i].best.placement, results[i].best.outcome, evaluations_});
+}
+
+void Trainer::keep_demonstrations(std::size_t problem) {
+  if (!may_spend(most_demonstrations + evaluations_per_update())) return;
+  std::vector<Best>& kept = demonstrations_[problem] = std::move(starts_[problem]);
+  keep_distinct(kept);
+  kept.resize(std::min(kept.size(), most_demonstrations));
+  const policy::PolicyProblem& of = problems_[problem];
+  for (Best& each : kept) {
+    Placement nearest = on_units(*of.problem, of.grouping, each.placement);
+    if (!each.placement.order.empty()) nearest.order = upward_rank_order(*of.problem, nearest.device);
+    if (nearest == each.placement) continue;
+    const evaluate::EvaluationJob job{static_cast<std::uint32_t>(problem), &nearest};
+    const Outcome outcome = evaluator_.evaluate(std::span(&job, 1)).front();
+    each = {true, std::move(nearest), outcome, ++evaluations_};
+    note(each.placement, each.outcome, problem);
+  }
+  std::erase_if(kept, [](const Best& each) { return !each.outcome.feasible(); });
+  keep_distinct(kept);
 }
 
 // ---- In every update ----
