@@ -8,8 +8,7 @@ void describe(PolishOptions& o, OptionVisitor& visit) {
          .max = 10000,
          .help = "So many of the best placements of a batch and so far, of each problem, are improved by local search, "
                  "which the "
-                 "learner then learns from too (keep_best, elites); 0: none.",
-         .only_with = {{"evaluator", {"simulator"}}, {"objective", {"step"}}}});
+                 "learner then learns from too (keep_best, elites); 0: none."});
   visit("moves", o.moves,
         {.min = 1,
          .max = 1e9,

@@ -97,8 +97,7 @@ void describe_run(RecipeOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .max = 1e6,
          .help = "Placements of each problem that the policy of init draws before the first update, besides its "
-                 "likeliest one: they belong to the best so far.",
-         .only_with = {{"init", {""}, true}}});
+                 "likeliest one: they belong to the best so far."});
   visit(
       "demonstrations", o.demonstrations,
       {.help = "The quick placers' placements belong to the best so far, and the learner is shown them, and what else "
@@ -107,8 +106,7 @@ void describe_run(RecipeOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .max = 1,
          .help = "Share of the budget in which the learner is shown one of them in each update: all in turn at first, "
-                 "then fewer and fewer of the best.",
-         .only_with = {{"demonstrations", {"true"}}}});
+                 "then fewer and fewer of the best."});
   visit("op_types", o.op_types,
         {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every,

@@ -195,9 +195,8 @@ std::uint64_t Training::evaluations_of_first_update() const {
 std::uint64_t Training::evaluations_of_start() const {
   std::uint64_t evaluations = recipe_.options.start.empty() ? 0 : 1;
   if (!starts_from_init_) return evaluations;
-  const auto draws = static_cast<std::uint64_t>(recipe_.options.init_draws);
   for (std::uint32_t p = 0; p < problems_.size(); ++p)
-    evaluations += start_policies_.empty() ? policy_->rounds(p) : (1 + draws) * start_policies_[p]->rounds(0);
+    evaluations += start_policies_.empty() ? policy_->rounds(p) : start_policies_[p]->rounds(0);
   return evaluations;
 }
 

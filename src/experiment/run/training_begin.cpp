@@ -40,7 +40,16 @@ constexpr double quick_seconds = 0.5, quick_share = 0.2;
 
 void Training::begin(learn::Trainer& trainer, const Session& session) {
   const RecipeOptions& o = recipe_.options;
-  if (starts_from_init_) trainer.begin_with(starts(), static_cast<std::size_t>(o.init_draws));
+  if (starts_from_init_) {
+    // As many as leave evaluations for one update.
+    auto draws = static_cast<std::uint64_t>(o.init_draws);
+    std::uint64_t each = 0;
+    for (const auto& policy : start_policies_) each += policy->rounds(0);
+    const std::uint64_t needed = evaluations_of_start() + trainer.evaluations_per_update();
+    if (const std::uint64_t most = limits().evaluations; most > 0 && each > 0)
+      draws = std::min(draws, most > needed ? (most - needed) / each : 0);
+    trainer.begin_with(starts(), static_cast<std::size_t>(draws));
+  }
   if (start_) trainer.begin_at(0, *start_);
   if (o.demonstrations)
     for (std::size_t p = 0; p < problems_.size(); ++p) run_quick_placers(trainer, p, session);
