@@ -97,6 +97,7 @@ ExitCode run_training(TrainArguments arguments, dist::World* world) {
   const experiment::Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
                                                               .learner_workers = backend.learner_workers.get(),
                                                               .controllers = backend.controllers.get(),
+                                                              .polish_pool = backend.polish_pool.get(),
                                                               .resume = resume,
                                                               .show_progress = !arguments.json || log::on_terminal(),
                                                               .deadline = deadline});

@@ -12,6 +12,7 @@
 #include "learn/controllers.hpp"
 #include "learn/learner_workers.hpp"
 #include "search/common/placer_pool.hpp"
+#include "search/local/polish.hpp"
 
 namespace emplace::dist {
 
@@ -55,5 +56,9 @@ std::unique_ptr<learn::Controllers> make_mpi_controllers(World& world, const Con
 // make_mpi_evaluator() made, which must outlive the pool and be idle while it runs. Of a placer's request, the worker
 // gets the start placement and the budgets. The pool's size is the number of workers. Requires two ranks.
 std::unique_ptr<search::PlacerPool> make_mpi_placer_pool(World& world);
+
+// For the master: each worker polishes one placement at a time. The problems are those of the evaluator that
+// make_mpi_evaluator() made, which must outlive the pool and be idle while it runs. Requires two ranks.
+std::unique_ptr<search::PolishPool> make_mpi_polish_pool(World& world);
 
 }  // namespace emplace::dist

@@ -29,6 +29,7 @@ enum class Tag : int {
   problems = 1,  // u64: size in bytes of a broadcast that follows, in which all take part: the problems
   placements,    // a piece of a batch
   job,           // a placer to run
+  polish,        // a placement to polish
   stop,          // empty: end the job, or the oldest piece of work, soon
   release,       // end with this exit code
   policy,        // u64: the same for the training's policy
@@ -48,6 +49,7 @@ enum class Tag : int {
   // Worker to master.
   outcomes,      // of a piece
   answer,        // what a placer found
+  polished,      // what polishing found
   rollouts,      // samples
   log,           // log-probabilities of a chunk
   gradient,      // of some chunks

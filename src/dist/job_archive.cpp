@@ -48,13 +48,32 @@ void serialize(Archive& archive, emplace::dist::SentAnswer& sent, unsigned) {
   archive& sent.index& sent.result;
 }
 
+template <class Archive>
+void serialize(Archive& archive, emplace::search::Polished& polished, unsigned) {
+  archive& polished.placement& polished.outcome;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::dist::SentPolish& sent, unsigned) {
+  archive& sent.index& sent.job.problem& sent.job.start& sent.job.unit_of_op& sent.job.seed& sent.job.evaluations;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::dist::SentPolished& sent, unsigned) {
+  archive& sent.index& sent.result.on_units& sent.result.best& sent.result.evaluations;
+}
+
 }  // namespace boost::serialization
 
 namespace emplace::dist {
 
 std::vector<std::byte> pack(const SentJob& job) { return packed(job); }
 std::vector<std::byte> pack(const SentAnswer& answer) { return packed(answer); }
+std::vector<std::byte> pack(const SentPolish& job) { return packed(job); }
+std::vector<std::byte> pack(const SentPolished& answer) { return packed(answer); }
 SentJob unpack_job(std::span<const std::byte> message) { return unpacked<SentJob>(message); }
 SentAnswer unpack_answer(std::span<const std::byte> message) { return unpacked<SentAnswer>(message); }
+SentPolish unpack_polish(std::span<const std::byte> message) { return unpacked<SentPolish>(message); }
+SentPolished unpack_polished(std::span<const std::byte> message) { return unpacked<SentPolished>(message); }
 
 }  // namespace emplace::dist

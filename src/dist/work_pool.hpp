@@ -1,5 +1,6 @@
 // The master's side of all work that workers share: which workers have work, which error occurred, and when all are
-// done. MpiEvaluator, MpiLearnerWorkers and MpiPlacerPool are its clients; one of them uses it at a time.
+// done. MpiEvaluator, MpiLearnerWorkers, MpiPlacerPool and MpiPolishPool are its clients; one of them uses it at a
+// time.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <optional>
 
 #include "base/interrupt.hpp"
 #include "dist/communicator.hpp"
@@ -53,6 +54,11 @@ class WorkerContext {
     return {pointers_, shared_.scoring, shared_.evaluator, factory};
   }
 
+  SentPolished polish(const SentPolish& sent) {
+    if (!polisher_) polisher_.emplace(pointers_, shared_.scoring.schedule);
+    return {sent.index, polisher_->polish(sent.job)};
+  }
+
   SentAnswer run(const SentJob& sent) {
     search::PlacerRequest request;
     request.problem = pointers_.at(0);
@@ -72,6 +78,7 @@ class WorkerContext {
   SharedProblems shared_;
   std::vector<const Problem*> pointers_;
   std::unique_ptr<evaluate::Evaluator> evaluator_;
+  std::optional<search::Polisher> polisher_;  // made when it is first needed
 };
 
 // What a worker does until it is released.
@@ -108,6 +115,12 @@ class Service {
         comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
+      case Tag::polish:
+        unless_stopped([&, message = comm_.receive<std::byte>(arrival)] {
+          const SentPolished answer = context().polish(unpack_polish(message));
+          comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::polished);
+        });
+        break;
       case Tag::controllers: {
         const Controllership part(world_, comm_.receive_broadcast(arrival));
         part.work(context().controller_task(factory_));

@@ -57,12 +57,18 @@ class CrossEntropyLearner final : public Learner {
   bool prepare(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     return chunks_.prepare_forward(policy, rollouts);
   }
+  [[nodiscard]] bool can_be_taught() const override { return true; }
+  void teach(std::span<const policy::Rollout> samples) override {
+    taught_.insert(taught_.end(), samples.begin(), samples.end());
+  }
   std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     policy::LogProbabilities log;
     chunks_.forward(policy, rollouts, log);
     window_.clear();
     window_.add(rollouts);
     if (demonstrations_.any()) add_demonstrations(policy, rollouts);
+    window_.add(taught_);
+    taught_.clear();
     window_.keep_elites();
     refit(policy, window_.elites(), chunks_, ascent_, rollouts.front().progress, fit_steps_);
     return {{"elites", static_cast<double>(window_.samples())},
@@ -90,6 +96,7 @@ class CrossEntropyLearner final : public Learner {
   std::uint64_t updates_;
   int fit_steps_;
   EliteWindow window_;
+  std::vector<policy::Rollout> taught_;  // for the next update
   ChunkedGradient chunks_;
   Ascent ascent_;
   Demonstrations demonstrations_;

@@ -45,6 +45,13 @@ class Learner {
   // the update is not finite; the parameters may then have changed already.
   virtual std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) = 0;
 
+  // Whether update() learns from samples that the policy did not draw, if it gets some.
+  [[nodiscard]] virtual bool can_be_taught() const { return false; }
+  // Good samples of any of the training's problems for the next update(), with decisions that the policy could have
+  // drawn, and their outcomes: improved ones and demonstrations. Policy gradients treat them as keep_best does the best
+  // sample so far; refits take them for candidates.
+  virtual void teach(std::span<const policy::Rollout>) {}
+
   // This learner's halves of an update, if its options ask for asynchronous controllers; else null. update() is then
   // not called.
   [[nodiscard]] virtual AsynchronousLearner* asynchronous() { return nullptr; }

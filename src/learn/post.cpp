@@ -137,6 +137,10 @@ class PostLearner final : public Learner {
   bool prepare(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     return chunks_.prepare_forward(policy, rollouts);
   }
+  [[nodiscard]] bool can_be_taught() const override { return o_.steps != "proximal"; }
+  void teach(std::span<const policy::Rollout> samples) override {
+    if (can_be_taught()) window_.add(samples);
+  }
   std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     if (policy.has_exact_kl()) policy.mark_reference();
     samples_seen_ += samples_per_update();

@@ -9,7 +9,7 @@
 #include "emplace/base/options.hpp"
 #include "learn/advantages.hpp"
 #include "learn/ascent.hpp"
-#include "learn/elites.hpp"
+#include "learn/best_samples.hpp"
 #include "learn/gradient.hpp"
 #include "learn/learning_batch.hpp"
 #include "learn/methods.hpp"
@@ -82,9 +82,7 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
         {.help = "Divide each placement's objective and entropy by its number of decisions, so that problems of all "
                  "sizes have equal weight; only with form = clip.",
          .only_with = {{"form", {"clip"}}}});
-  visit("keep_best", o.keep_best,
-        {.help = "The fastest placement so far of each problem is one more sample of every update (self-imitation, Oh "
-                 "et al. 2018); only with returns = final."});
+  visit("keep_best", o.keep_best, keep_best_meta());
   describe(o.advantages, visit);
   describe(o.entropy, visit);
   visit(
@@ -102,10 +100,7 @@ PpoOptions checked_ppo(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
   if (options.over_heads && options.form != "clip")
     throw InputError(table.place_of("over_heads"), "over_heads divides the clipped objective: wanted form = \"clip\"");
-  if (options.keep_best && options.advantages.returns != "final")
-    throw InputError(
-        table.place_of("keep_best"),
-        "keep_best stores the last outcome of a sample, not those of its rounds: wanted returns = \"final\"");
+  if (options.keep_best) check_keep_best(options.advantages, table);
   if (options.keep_best && (options.form == "kl" || options.kl_stop > 0))
     throw InputError(
         table.place_of("keep_best"),
@@ -124,7 +119,7 @@ class PpoLearner final : public Learner {
       : o_(options),
         seed_(setup.seed),
         advantages_(options.advantages, setup.problems),
-        problems_(setup.problems.size()),
+        best_(options.keep_best, setup.problems.size()),
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer),
         beta_(options.beta),
@@ -140,11 +135,11 @@ class PpoLearner final : public Learner {
   bool prepare(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     return chunks_.prepare_forward(policy, rollouts);
   }
+  [[nodiscard]] bool can_be_taught() const override { return best_.keep(); }
+  void teach(std::span<const policy::Rollout> samples) override { best_.teach(samples); }
   std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> drawn) override {
     ++updates_;
-    const std::vector<policy::Rollout> joined = o_.keep_best ? with_best(drawn) : std::vector<policy::Rollout>();
-    const std::span<const policy::Rollout> rollouts = o_.keep_best ? std::span(joined) : drawn;
-    if (o_.keep_best) keep_best_of(drawn);
+    const std::span<const policy::Rollout> rollouts = best_.join(drawn);
     if (policy.has_exact_kl()) policy.mark_reference();
     policy::LogProbabilities old;
     chunks_.forward(policy, drawn, old);
@@ -188,7 +183,7 @@ class PpoLearner final : public Learner {
       put_scalar(state, "entropy_weight", entropy_weight_);
       put_scalar(state, "first_entropy", first_entropy_);
     }
-    if (o_.keep_best) best_.save(state);
+    best_.save(state);
     advantages_.save(state);
     ascent_.save(state);
     return state;
@@ -200,10 +195,7 @@ class PpoLearner final : public Learner {
       entropy_weight_ = get_scalar<double>(state, "entropy_weight");
       first_entropy_ = get_scalar<double>(state, "first_entropy");
     }
-    if (o_.keep_best) {
-      best_.load(state, policy, problems_);
-      best_.keep_elites();
-    }
+    best_.load(state, policy);
     advantages_.load(state);
     ascent_.load(state, policy);
   }
@@ -213,31 +205,6 @@ class PpoLearner final : public Learner {
     double count = 0;
     nn::StepReport last;
   };
-
-  // The batch followed by the best samples of its problems, which are treated as if the present policy had drawn them.
-  [[nodiscard]] std::vector<policy::Rollout> with_best(std::span<const policy::Rollout> drawn) const {
-    std::vector<policy::Rollout> joined;
-    for (const policy::Rollout& round : drawn) {
-      joined.push_back(decisions_of(round));
-      joined.back().outcome = round.outcome;
-    }
-    for (const policy::Rollout& round : best_.elites())
-      if (std::ranges::any_of(drawn, [&](const policy::Rollout& each) { return each.problem == round.problem; }))
-        joined.push_back(round);
-    return joined;
-  }
-  void keep_best_of(std::span<const policy::Rollout> drawn) {
-    const std::vector<std::size_t> begins = sample_begins(drawn);
-    for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
-      const std::span<const policy::Rollout> rounds = drawn.subspan(begins[s], begins[s + 1] - begins[s]);
-      const bool is_no_better = std::ranges::any_of(best_.elites(), [&](const policy::Rollout& best) {
-        return best.problem == rounds.back().problem && best.outcome.makespan <= rounds.back().outcome.makespan;
-      });
-      if (is_no_better || !rounds.back().outcome.feasible()) continue;
-      best_.add(rounds);
-      best_.keep_elites();
-    }
-  }
 
   // The weight at which entropy and advantages balance differs between problems and changes during a training, so the
   // option gives the wanted entropy instead, as a share of the first. The weight depends on the difference from it in
@@ -281,8 +248,7 @@ class PpoLearner final : public Learner {
   PpoOptions o_;
   std::uint64_t seed_;
   Advantages advantages_;
-  std::size_t problems_;
-  EliteWindow best_{1};  // one sample a problem
+  BestSamples best_;
   ChunkedGradient chunks_;
   Ascent ascent_;
   double beta_;

@@ -6,6 +6,7 @@
 #include "emplace/base/options.hpp"
 #include "learn/advantages.hpp"
 #include "learn/ascent.hpp"
+#include "learn/best_samples.hpp"
 #include "learn/gradient.hpp"
 #include "learn/learning_batch.hpp"
 #include "learn/methods.hpp"
@@ -22,6 +23,7 @@ struct ReinforceOptions {
   int updates = 2000;
   int epochs = 1;
   AdvantageOptions advantages;
+  bool keep_best = false;
   std::string over_samples = "mean";
   EntropyOptions entropy;
   nn::OptimizerOptions optimizer;
@@ -46,6 +48,7 @@ void describe(ReinforceOptions& o, OptionVisitor& visit) {
          .help = "Optimiser steps on each batch. Each follows the gradient at the parameters of its time; nothing "
                  "corrects for the batch being drawn with those before the first (the learner ppo does)."});
   describe(o.advantages, visit);
+  visit("keep_best", o.keep_best, keep_best_meta());
   visit("over_samples", o.over_samples,
         {.choices = {"mean", "sum"}, .help = "Whether the samples' gradients are averaged or added up."});
   describe(o.entropy, visit);
@@ -61,6 +64,14 @@ ReinforceOptions checked_reinforce(const ConfigTable& table) {
   if (options.asynchronous && options.epochs > 1)
     throw InputError(table.place_of("epochs"),
                      "epochs is {}, and asynchronous controllers send one gradient of a batch", options.epochs);
+  if (options.keep_best) check_keep_best(options.advantages, table);
+  if (options.keep_best && options.controllers > 1)
+    throw InputError(table.place_of("keep_best"),
+                     "keep_best adds a sample that no controller drew, but there are {} controllers with baselines of "
+                     "their own: wanted controllers = 1",
+                     options.controllers);
+  if (options.keep_best && options.asynchronous)
+    throw InputError(table.place_of("keep_best"), "keep_best does not go with asynchronous controllers");
   check(options.advantages, table, options.samples_per_update, options.asynchronous ? 1 : options.controllers);
   return options;
 }
@@ -71,6 +82,7 @@ class ReinforceLearner final : public Learner, public AsynchronousLearner {
       : o_(options),
         advantages_(options.asynchronous ? controllers() : 1,
                     Advantages(options.advantages, setup.problems, options.asynchronous ? 1 : controllers())),
+        best_(options.keep_best, setup.problems.size()),
         gradient_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer) {}
 
@@ -81,7 +93,10 @@ class ReinforceLearner final : public Learner, public AsynchronousLearner {
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
   void use(LearnerWorkers* learner_workers) override { gradient_.use(learner_workers); }
-  std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
+  [[nodiscard]] bool can_be_taught() const override { return best_.keep(); }
+  void teach(std::span<const policy::Rollout> samples) override { best_.teach(samples); }
+  std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> drawn) override {
+    const std::span<const policy::Rollout> rollouts = best_.join(drawn);
     LearningBatch batch;
     const GradientReport report = compute(policy, rollouts, advantages_.front(), updates_ + 1, batch);
     std::map<std::string, double> metrics = apply(policy, report);
@@ -124,12 +139,14 @@ class ReinforceLearner final : public Learner, public AsynchronousLearner {
     put_scalar(state, "updates", updates_);
     for (std::size_t c = 0; c < advantages_.size(); ++c)
       for (auto& [name, array] : save_controller(c)) state[prefix_of(c) + name] = array;
+    best_.save(state);
     ascent_.save(state);
     return state;
   }
   void load(const State& state, const policy::Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
     for (std::size_t c = 0; c < advantages_.size(); ++c) load_controller(c, arrays_under(state, prefix_of(c)));
+    best_.load(state, policy);
     ascent_.load(state, policy);
   }
 
@@ -174,6 +191,7 @@ class ReinforceLearner final : public Learner, public AsynchronousLearner {
 
   ReinforceOptions o_;
   std::vector<Advantages> advantages_;  // of each asynchronous controller; else one, of all controllers
+  BestSamples best_;
   ChunkedGradient gradient_;
   Ascent ascent_;
   std::uint64_t updates_ = 0;

@@ -12,8 +12,6 @@
 namespace emplace::learn {
 
 namespace {
-constexpr std::uint64_t most_updates = std::uint64_t{1} << 53;
-
 bool is_due_before(std::uint64_t every, std::uint64_t update) { return every > 0 && (update - 1) % every == 0; }
 bool is_due_after(std::uint64_t every, std::uint64_t update) { return update % every == 0; }
 
@@ -56,7 +54,9 @@ Trainer::Trainer(policy::Policy& policy, Learner& learner, evaluate::Evaluator& 
       evaluator_(evaluator),
       problems_(problems),
       options_(options),
-      best_(problems.size()) {
+      best_(problems.size()),
+      starts_(problems.size()),
+      demonstrations_(problems.size()) {
   EMPLACE_CHECK(!problems.empty() && options.hold_problems > 0 && options.held_out_every > 0);
   learner.use(options.learner_workers);
   EMPLACE_CHECK((options.controllers != nullptr) == (learner.asynchronous() != nullptr));
@@ -73,12 +73,19 @@ double Trainer::progress() const {
   return options_.budget_used ? std::clamp(options_.budget_used(updates_, evaluations_), 0.0, 1.0) : 0;
 }
 
+bool Trainer::may_spend(std::uint64_t evaluations) const {
+  return !options_.may_begin || options_.may_begin(updates_, evaluations_ + evaluations);
+}
+
 // Counts an evaluation, and keeps its placement if it is the best of the problem so far.
 void Trainer::note(const policy::Rollout& rollout, std::size_t problem) {
   ++evaluations_;
+  note(rollout.placement, rollout.outcome, problem);
+}
+
+void Trainer::note(const Placement& placement, const Outcome& outcome, std::size_t problem) {
   Best& present = best_.at(problem);
-  if (!present.any || better(rollout.outcome, present.outcome))
-    present = {true, rollout.placement, rollout.outcome, evaluations_};
+  if (!present.any || better(outcome, present.outcome)) present = {true, placement, outcome, evaluations_};
 }
 
 SamplingRequest Trainer::request_of(std::uint64_t update, std::size_t samples) const {
@@ -126,11 +133,12 @@ void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t s
   in_order_of_evaluation(rollouts_, evaluated);
 }
 
-void Trainer::place_likeliest(const HeldOut& each, std::uint32_t in_evaluator,
+void Trainer::place_unlearned(const HeldOut& each, std::uint32_t in_evaluator, std::size_t draws,
                               const std::function<void(const policy::Rollout&)>& evaluated) {
   const SamplingRequest request{.seed = options_.seed,
                                 .update = update_after_training(options_.seed),
-                                .greedy = true,
+                                .samples = std::max<std::size_t>(1, draws),
+                                .greedy = draws == 0,
                                 .schedule = options_.schedule,
                                 .first_in_evaluator = in_evaluator};
   std::vector<policy::Rollout> rollouts;
@@ -146,7 +154,7 @@ std::vector<Best> Trainer::place_held_out() {
     each.policy->parameters_changed();
     Best best;
     std::uint64_t rounds = 0;
-    place_likeliest(each, static_cast<std::uint32_t>(problems_.size() + placed.size()),
+    place_unlearned(each, static_cast<std::uint32_t>(problems_.size() + placed.size()), 0,
                     [&](const policy::Rollout& rollout) {
                       ++rounds;
                       if (!best.any || better(rollout.outcome, best.outcome))
@@ -156,27 +164,6 @@ std::vector<Best> Trainer::place_held_out() {
     placed.push_back(std::move(best));
   }
   return placed;
-}
-
-void Trainer::begin_at(std::size_t problem, const Placement& placement) {
-  EMPLACE_CHECK(updates_ == 0);
-  const evaluate::EvaluationJob job{static_cast<std::uint32_t>(problem), &placement};
-  policy::Rollout rollout;
-  rollout.placement = placement;
-  rollout.outcome = evaluator_.evaluate(std::span(&job, 1)).front();
-  note(rollout, problem);
-}
-
-void Trainer::begin_with(std::span<const HeldOut> starts) {
-  EMPLACE_CHECK(updates_ == 0 && (starts.empty() || starts.size() == problems_.size()));
-  try {
-    if (starts.empty()) sample_rollouts({}, 1, true);
-    for (std::size_t p = 0; p < starts.size(); ++p)
-      place_likeliest(starts[p], static_cast<std::uint32_t>(p),
-                      [&](const policy::Rollout& rollout) { note(rollout, p); });
-  } catch (const NotFinite& error) {
-    throw NotFinite("before the first update: {}; the training that it starts from diverged", error.what());
-  }
 }
 
 UpdateReport Trainer::step() {
@@ -193,7 +180,9 @@ UpdateReport Trainer::step() {
     if (store_) {
       take_next_gradient(report);
     } else {
+      const std::uint64_t before = evaluations_;
       sample_rollouts(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
+      teach(evaluations_ - before, report);
       report.learner = learner_.update(policy_, rollouts_);
     }
     if (is_due_after(options_.held_out_every, update)) {
@@ -236,69 +225,6 @@ UpdateReport Trainer::step() {
     report.quantile_seconds[q] = any ? *from : std::nan("");
   }
   return report;
-}
-
-// ---- State ----
-
-State Trainer::save() const {
-  State state;
-  put_scalar(state, "updates", updates_);
-  put_scalar(state, "evaluations", evaluations_);
-  if (store_) store_->save(state);
-  for (std::size_t p = 0; p < best_.size(); ++p) {
-    const Best& best = best_[p];
-    if (!best.any) continue;
-    const std::string at = fmt::format("best.{}.", p);
-    put(state, at + "device", best.placement.device);
-    if (!best.placement.order.empty())
-      put(state, at + "order", std::vector<std::int64_t>(best.placement.order.begin(), best.placement.order.end()));
-    put(state, at + "outcome",
-        std::vector<std::int64_t>{best.outcome.makespan, best.outcome.overflow,
-                                  static_cast<std::int64_t>(best.outcome.why), best.outcome.device,
-                                  best.outcome.subject});
-    put_scalar(state, at + "evaluation", best.evaluation);
-  }
-  return state;
-}
-
-void Trainer::load(const State& state) {
-  updates_ = get_scalar<std::uint64_t>(state, "updates");
-  if (updates_ > most_updates) throw InputError("checkpoint", "array updates is {}, wanted up to 2^53", updates_);
-  evaluations_ = get_scalar<std::uint64_t>(state, "evaluations");
-  if (store_) store_->load(state, updates_);
-  for (std::size_t p = 0; p < best_.size(); ++p) {
-    best_[p] = saved_best(state, p);
-    if (!best_[p].any) continue;
-    check_placement(*problems_[p].problem, best_[p].placement, "checkpoint");
-    if (best_[p].evaluation == 0 || best_[p].evaluation > evaluations_)
-      throw InputError("checkpoint", "array best.{}.evaluation is {}, but there were {} evaluations", p,
-                       best_[p].evaluation, evaluations_);
-  }
-}
-
-Best saved_best(const State& state, std::size_t problem) {
-  const std::string at = fmt::format("best.{}.", problem);
-  if (!state.contains(at + "device")) return {};
-  Best best;
-  best.any = true;
-  best.placement.device = get<std::uint8_t>(state, at + "device");
-  if (state.contains(at + "order"))
-    for (const std::int64_t op : get<std::int64_t>(state, at + "order")) {
-      if (op < 0 || op > std::numeric_limits<std::uint32_t>::max())
-        throw InputError("checkpoint", "array {}order names op {}", at, op);
-      best.placement.order.push_back(static_cast<std::uint32_t>(op));
-    }
-  const auto& outcome = get<std::int64_t>(state, at + "outcome", 5);
-  if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::too_many_cuts))
-    throw InputError("checkpoint", "array {}outcome has the unknown reason {}", at, outcome[2]);
-  const bool feasible = outcome[2] == 0;
-  if (outcome[0] < (feasible ? 0 : Outcome::unknown) || outcome[1] < 0 || (feasible && outcome[1] > 0))
-    throw InputError("checkpoint", "array {}outcome has the time {} and the overflow {}, which no outcome has", at,
-                     outcome[0], outcome[1]);
-  best.outcome = {outcome[0], outcome[1], static_cast<Infeasible>(outcome[2]), static_cast<std::uint8_t>(outcome[3]),
-                  static_cast<std::uint32_t>(outcome[4])};
-  best.evaluation = get_scalar<std::uint64_t>(state, at + "evaluation");
-  return best;
 }
 
 }  // namespace emplace::learn

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,7 +17,10 @@
 #include "emplace/policy/policy.hpp"
 #include "learn/controllers.hpp"
 #include "learn/learner.hpp"
+#include "learn/lessons.hpp"
 #include "learn/parameter_store.hpp"
+#include "learn/polish_options.hpp"
+#include "search/local/polish.hpp"
 
 namespace emplace::learn {
 
@@ -35,6 +39,15 @@ Best saved_best(const State& trainer, std::size_t problem);
 // The percentiles of an update's feasible step times that UpdateReport::quantile_seconds has.
 inline constexpr std::array<std::size_t, 3> reported_quantiles = {10, 50, 90};
 
+// What polishing did in an update.
+struct PolishReport {
+  std::size_t samples = 0;        // placements that were polished
+  std::uint64_t evaluations = 0;  // moves
+  // By which share of their step times those became shorter in the mean; NaN if none was feasible at first.
+  double gain = 0;
+  double seconds = 0;  // of the clock
+};
+
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
@@ -49,6 +62,8 @@ struct UpdateReport {
   // Step time of the policy's placement of each held-out problem after this update; NaN if none was due or it is not
   // feasible.
   std::vector<double> held_out_seconds;
+  PolishReport polish;
+  std::size_t taught = 0;                 // samples that the policy did not draw
   std::map<std::string, double> learner;  // what the learner reported
   // Of an asynchronous training: whose gradient it was, and how many updates were made since the controller's
   // parameters were read.
@@ -80,10 +95,16 @@ struct TrainerOptions {
   std::function<double(std::uint64_t updates, std::uint64_t evaluations)> budget_used = {};
   // The processes that draw and evaluate the training's samples; null: this process, with the evaluator.
   LearnerWorkers* learner_workers = nullptr;
+  PolishOptions polish = {};
+  // What polishes placements of the training's problems; null: nothing is polished.
+  search::PolishPool* polish_pool = nullptr;
+  // The learner is taught the placements that a training begins at, one of each problem in an update, in turn, for this
+  // share of the budget: all at first, then fewer and fewer, the best ones. 0: never.
+  double demonstrations_share = 0;
   // The controllers of a learner with asynchronous() not null; else null. Such a training has one problem, none that is
   // held out, and no greedy samples.
   Controllers* controllers = nullptr;
-  // Whether one more batch may be given to a controller if so many updates are made or under way before it, and so many
+  // Whether the budget allows one more batch if so many updates are made or under way before it, and so many
   // evaluations with it. Empty: always.
   std::function<bool(std::uint64_t updates, std::uint64_t evaluations)> may_begin = {};
 };
@@ -107,10 +128,16 @@ class Trainer {
 
   // Before the first update of a training that starts from another one's parameters: evaluates what these already
   // place, so that no result is worse than the start. `starts` has a policy for each problem, with its own units; if it
-  // is empty, the training's policy places all problems. Nothing is learned from it; evaluations() counts it.
-  void begin_with(std::span<const HeldOut> starts);
-  // Before the first update: evaluates a placement of a problem, which is then its best placement so far.
+  // is empty, the training's policy places all problems. Each also draws so many placements. Nothing is learned from it
+  // by itself; evaluations() counts it.
+  void begin_with(std::span<const HeldOut> starts, std::size_t draws = 0);
+  // Before the first update: evaluates a placement of a problem, which belongs to its placements so far.
   void begin_at(std::size_t problem, const Placement& placement);
+  // The same with a known outcome, which took so many evaluations to find.
+  void begin_at(std::size_t problem, const Placement& placement, const Outcome& outcome, std::uint64_t evaluations);
+  // After all placements to begin at, before the first update: polishes the best of each problem, and keeps the best as
+  // demonstrations, on the units of the training.
+  void end_of_beginning();
 
   // Makes one update with learner.samples_per_update() samples of each of its problems; with asynchronous controllers,
   // that of the next gradient to arrive, while the other controllers go on. Streams are keyed by (seed,
@@ -129,15 +156,38 @@ class Trainer {
   // an evaluation budget.
   [[nodiscard]] std::uint64_t evaluations_per_update() const;
 
-  // Counters and best placements; policy and learner have their own save(). load() checks the placements against the
-  // problems.
+  // Counters, best placements and demonstrations; policy and learner have their own save(). load() checks the
+  // placements against the problems.
   [[nodiscard]] State save() const;
   void load(const State& state);
 
  private:
   [[nodiscard]] double progress() const;
+  // Whether the training's budget has so many more evaluations.
+  [[nodiscard]] bool may_spend(std::uint64_t evaluations) const;
   void note(const policy::Rollout& rollout, std::size_t problem);
-  void place_likeliest(const HeldOut& each, std::uint32_t in_evaluator,
+  void note(const Placement& placement, const Outcome& outcome, std::size_t problem);
+  // A placement that may be polished.
+  struct Candidate {
+    std::span<const policy::Rollout> sample;  // that can be changed to express it; empty: none
+    const Placement* placement;
+    Outcome outcome;
+    std::uint32_t problem, index;  // the index keys the job's stream
+  };
+  // The best distinct ones of each problem, at most polish.samples: of the samples and the best so far.
+  [[nodiscard]] std::vector<Candidate> best_of(std::span<const policy::Rollout> rollouts) const;
+  std::vector<search::PolishResult> polish(std::span<const Candidate> candidates, PolishReport& report);
+  void polish_starts();
+  void keep_demonstrations(std::size_t problem);
+  // Polishes the best of the batch if that is due; appends what can be learned from to `lessons`, whose placements are
+  // in `kept`.
+  void polish_batch(std::uint64_t drawn, std::deque<search::Polished>& kept, std::vector<Lesson>& lessons,
+                    PolishReport& report);
+  void add_demonstrations(std::vector<Lesson>& lessons) const;
+  // Polishes, and teaches the learner; between sampling and learning.
+  void teach(std::uint64_t drawn, UpdateReport& report);
+  // With `draws` placements that are drawn; 0: the likeliest one.
+  void place_unlearned(const HeldOut& each, std::uint32_t in_evaluator, std::size_t draws,
                        const std::function<void(const policy::Rollout&)>& evaluated);
   [[nodiscard]] SamplingRequest request_of(std::uint64_t update, std::size_t samples) const;
   void sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy);
@@ -151,8 +201,11 @@ class Trainer {
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;
-  std::optional<ParameterStore> store_;    // with asynchronous controllers
-  std::vector<policy::Rollout> rollouts_;  // of the present update; memory is used again
+  std::vector<std::vector<Best>> starts_;          // by problem, before the first update
+  std::vector<std::vector<Best>> demonstrations_;  // by problem, the best first
+  double credit_ = 0;                              // evaluations that polishing may make
+  std::optional<ParameterStore> store_;            // with asynchronous controllers
+  std::vector<policy::Rollout> rollouts_;          // of the present update; memory is used again
 };
 
 }  // namespace emplace::learn

@@ -35,6 +35,10 @@ std::size_t Policy::parameter_count() const {
   return count;
 }
 
+std::vector<std::uint32_t> Policy::expressible_units(std::span<const Rollout>) const { return {}; }
+void Policy::express(std::span<Rollout>, const Placement&) const {
+  throw BugError("this policy cannot express placements of others");
+}
 void Policy::mark_reference() { throw BugError("this policy has no exact KL divergence"); }
 double Policy::kl() const { throw BugError("this policy has no exact KL divergence"); }
 void Policy::add_kl_gradient(double) { throw BugError("this policy has no exact KL divergence"); }

@@ -188,6 +188,14 @@ Placement Grouping::expand(const std::vector<std::uint8_t>& device_of_unit) cons
   return placement;
 }
 
+std::vector<std::uint8_t> Grouping::read(const Placement& placement) const {
+  EMPLACE_CHECK(placement.device.size() == unit_of_op.size());
+  std::vector<std::uint8_t> devices;
+  devices.reserve(count());
+  for (std::size_t unit = 0; unit < count(); ++unit) devices.push_back(placement.device[members[unit].front()]);
+  return devices;
+}
+
 namespace {
 
 Grouping numbered_grouping(const Problem& problem, std::vector<std::uint32_t> unit_of_op, std::size_t count) {
@@ -274,6 +282,15 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
   }
   if (colocrl) return numbered_grouping(problem, number_by_dependence(problem, units), units.count());
   return grouping_of_units(problem, units, merging);
+}
+
+Grouping group_by(const Problem& problem, std::span<const std::uint32_t> label) {
+  EMPLACE_CHECK(label.size() == problem.op_count());
+  UnitMerger units(problem);
+  std::unordered_map<std::uint32_t, std::uint32_t> first;  // op of each label
+  for (std::uint32_t op = 0; op < label.size(); ++op)
+    if (const auto [found, fresh] = first.try_emplace(label[op], op); !fresh) units.merge(found->second, op);
+  return grouping_of_units(problem, units);
 }
 
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most) {

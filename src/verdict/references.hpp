@@ -2,8 +2,10 @@
 // lower bound. They take seconds at most, so that no command ends without them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
@@ -31,8 +33,18 @@ struct References {
 // How long the quick placers besides `single` and `expert` may take.
 struct QuickTime {
   double predicted = 0.5;  // seconds, by predicted_time(): so their choice does not depend on the machine
-  double most = 2;         // seconds that they really take
+  double most = 2;         // seconds that they really take; may be infinite
 };
+
+// The feasible placements of the quick placers, in the order in which they ran: `single` and `expert`, then the others,
+// those that take least time first, as far as the time and the evaluations allow.
+struct QuickReferences {
+  std::vector<Reference> found;
+  std::uint64_t evaluations = 0;  // placements that were simulated to find them
+};
+// `request` says the problem, the evaluator and how placements are scored; of its budgets, only that of evaluations is
+// used, for all placers together. Does not depend on the clock if `time.most` is infinite.
+QuickReferences quick_references(const search::PlacerRequest& request, const QuickTime& time = {});
 
 // Runs `single` (at most 4 million ops / ops of the problem devices, those with the least total time first) and
 // `expert`, and then the other quick placers, those that take least time first, as far as the time allows. `request`

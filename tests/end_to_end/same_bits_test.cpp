@@ -62,6 +62,18 @@ std::vector<Training> trainings() {
                      "reinforce",
                      ""};
   list.push_back({"hierarchical_tuned_in_chunks", tuned.training(common)});
+  // Polished samples and demonstrations: for elites, for policy gradients of samples with groups of their own, and with
+  // orders.
+  const std::vector<std::string> polish = {"polish.samples=2", "polish.moves=40", "polish.share=0.8",
+                                           "demonstrations=true", "demonstrations_share=0.5"};
+  list.push_back({"post_polished", System{"post", {"post.coarse_units=2"}, "post"}.training(common)});
+  list.push_back({"hierarchical_polished", tuned.training(common)});
+  list.back().arguments.emplace_back("reinforce.keep_best=true");
+  list.push_back({"gdp_polished_in_order", go.training(common)});
+  for (const char* more : {"ppo.keep_best=true", "gdp.schedule_levels=0", "schedule=in-order"})
+    list.back().arguments.emplace_back(more);
+  for (std::size_t i = list.size() - 3; i < list.size(); ++i)
+    list[i].arguments.insert(list[i].arguments.end(), polish.begin(), polish.end());
   // Two of three problems per update, drawn again every two updates, with a held-out problem.
   list.push_back({"placeto_across_graphs",
                   systems()[3].training(
@@ -114,10 +126,14 @@ TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheN
 // The same command again and again, as a supervisor or a batch system runs it.
 TEST_P(SameBitsOfEverySystem, TheSameCommandWithContinueBeginsARunAndGoesOnWithIt) {
   const std::string alone = folder_ / "alone", run = folder_ / "run";
-  ASSERT_EQ(emplace_run(of(GetParam(), alone, {"updates=6"})).exit_code, 0);
-  // Schedules are those of all 6 updates from the beginning.
-  for (const auto& [updates, share] : {std::pair{"updates=3", "0.5"}, {"updates=6", "1"}, {"updates=6", "1"}}) {
-    const auto done = emplace_run(of(GetParam(), run, {"--continue", updates, std::string("budget_share=") + share}));
+  ASSERT_EQ(emplace_run(of(GetParam(), alone, {"updates=6", "evaluations=100000"})).exit_code, 0);
+  // Schedules are those of all 6 updates from the beginning. Evaluations before the first update use a share too.
+  using Budget = std::vector<std::string>;
+  const Budget half = {"updates=3", "evaluations=50000", "budget_share=0.5"},
+               whole = {"updates=6", "evaluations=100000", "budget_share=1"};
+  for (Budget arguments : {half, whole, whole}) {
+    arguments.emplace_back("--continue");
+    const auto done = emplace_run(of(GetParam(), run, arguments));
     ASSERT_EQ(done.exit_code, 0) << done.err;
   }
   EXPECT_EQ(without_clocks(run), without_clocks(alone));

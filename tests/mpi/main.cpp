@@ -59,6 +59,8 @@ std::span<const Case> cases() {
       {"programs_know_their_rank", programs_know_their_rank, simulate},
       {"program_that_a_worker_cannot_find", measure_for_ever, without_its_program},
       {"same_answers", same_answers, simulate},
+      {"same_polish", same_polish, simulate},
+      {"polish_in_parts", in_parts<same_polish>, simulate, in_parts<work>},
       {"stopped_jobs", stopped_jobs, simulate},
       {"more_batches_after_jobs", more_batches_after_jobs, simulate},
       {"worker_that_throws", evaluate_for_ever, breaks},

@@ -63,6 +63,46 @@ int same_answers(dist::World& world) {
   return 0;
 }
 
+// Of two problems, with more jobs than workers; between them a batch of placements is evaluated.
+int same_polish(dist::World& world) {
+  const Problem first = random_problem(2, 60, 4), second = random_problem(3, 40, 4);
+  const Problem* const list[] = {&first, &second};
+  const auto evaluator = dist::make_mpi_evaluator(world, list, Schedule::in_order);
+  const auto in_process = search::make_local_polish_pool(list, Schedule::in_order);
+  const auto pool = world.has_workers() ? dist::make_mpi_polish_pool(world)
+                                        : search::make_local_polish_pool(list, Schedule::in_order);
+  Stream random{{.seed = 8}};
+  for (int round = 0; round < 2; ++round) {
+    std::vector<search::PolishJob> jobs;
+    for (std::uint32_t i = 0; i < 9; ++i) {
+      const Problem& problem = *list[i % 2];
+      const Grouping units = make_grouping(problem, GroupingKind::colocation, 12);
+      search::PolishJob job{.problem = i % 2, .start = {}, .unit_of_op = units.unit_of_op, .seed = i};
+      std::vector<std::uint8_t> devices;
+      for (std::size_t unit = 0; unit < units.count(); ++unit) {
+        devices.push_back(static_cast<std::uint8_t>(random.below(4)));
+        while (!units.allows(unit, devices.back())) devices.back() = (devices.back() + 1) % 4;
+      }
+      job.start = units.expand(devices);
+      job.start.order = problem.topological;
+      job.evaluations = 100 + i;
+      jobs.push_back(std::move(job));
+    }
+    const auto wanted = in_process->run(jobs), got = pool->run(jobs);
+    EMPLACE_CHECK(got.size() == jobs.size() && wanted.size() == jobs.size());
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const auto same = [](const search::Polished& a, const search::Polished& b) {
+        return a.placement == b.placement && a.outcome == b.outcome;
+      };
+      EMPLACE_CHECK(same(got[i].best, wanted[i].best) && same(got[i].on_units, wanted[i].on_units), "job {}", i);
+      EMPLACE_CHECK(got[i].evaluations == wanted[i].evaluations, "job {}", i);
+      const evaluate::EvaluationJob again[] = {{i % 2 == 0 ? 0U : 1U, &got[i].best.placement}};
+      EMPLACE_CHECK(evaluator->evaluate(again).front() == got[i].best.outcome, "job {}", i);
+    }
+  }
+  return 0;
+}
+
 // Searches without an end: a stop by the master ends those that run, and no further one begins.
 int stopped_jobs(dist::World& world) {
   const Problem problem = random_problem(2, 200, 4);

@@ -382,6 +382,48 @@ TEST_P(EveryPolicyWithFit, ModeIsTheLikeliestSampleAfterAFit) {
     EXPECT_EQ(greedy(*policy_, rollout.problem).placement.device, rollout.placement.device);
 }
 
+// Placeto's observations are start times of simulations, and levels of priority are not in a placement.
+TEST_P(EveryPolicy, ExpressesEveryPlacementOfItsUnitsAsASampleThatItMayHaveDrawn) {
+  perturb();
+  const bool is_able = trial().policy != std::string("placeto") &&
+                       std::string(trial().options).find("schedule_levels") == std::string::npos;
+  std::vector<Rollout> list = rollouts(3);
+  Stream random{{.seed = 7}};
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::uint32_t p = list[begin].problem;
+    const std::span<Rollout> rounds = std::span(list).subspan(begin, policy_->rounds(p));
+    begin += rounds.size();
+    const std::vector<std::uint32_t> labels = policy_->expressible_units(rounds);
+    ASSERT_EQ(!labels.empty(), is_able);
+    if (labels.empty()) {
+      EXPECT_THROW(policy_->express(rounds, rounds.back().placement), BugError);
+      continue;
+    }
+    const Grouping units = group_by(problems_[p], labels);
+    const Rollout drawn = rounds.back();
+    EXPECT_EQ(units.expand(units.read(drawn.placement)), drawn.placement) << "units are on one device each";
+    policy_->express(rounds, drawn.placement);
+    EXPECT_EQ(rounds.back().actions, drawn.actions);
+    EXPECT_EQ(rounds.back().placement, drawn.placement);
+
+    std::vector<std::uint8_t> devices;
+    for (std::size_t unit = 0; unit < units.count(); ++unit) {
+      std::vector<std::uint8_t> able;
+      for (std::size_t d = 0; d < units.device_count(); ++d)
+        if (units.allows(unit, d)) able.push_back(static_cast<std::uint8_t>(d));
+      // A unit that no device can run may only be on the first.
+      devices.push_back(able.empty() ? std::uint8_t{0} : able[random.below(static_cast<std::uint32_t>(able.size()))]);
+    }
+    const Placement wanted = units.expand(devices);
+    policy_->express(rounds, wanted);
+    EXPECT_EQ(rounds.back().placement, wanted);
+    EXPECT_NO_THROW(policy_->check(rounds));
+    LogProbabilities log;
+    policy_->forward(rounds, log);
+    for (const double value : log.value) EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
 TEST_P(EveryPolicy, LayoutCoversItsParameters) {
   std::size_t size = 0;
   for (const Policy::ParameterInfo& info : policy_->layout()) {

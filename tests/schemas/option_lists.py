@@ -112,9 +112,9 @@ def with_options(recipe, sweep):
     sweep["allOf"] = [{"if": {"required": [name]}, "then": named("strategy", name, default)} for name in strategies]
 
     varies, space = {"$ref": "#/$defs/varies"}, {}
-    option_tables = dict(tables)
+    option_tables = {"polish": recipe["$defs"]["polish"], **tables}
     for key in recipe["properties"]:
-        if key not in tables and key not in FIXED_IN_SWEEPS and key != "roofline":
+        if key not in option_tables and key not in FIXED_IN_SWEEPS and key != "roofline":
             space[key] = varies
     for name, table in option_tables.items():
         keys = list(table["properties"])

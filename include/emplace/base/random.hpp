@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
   sweep_assignment = 15,
   sweep_strategy = 16,
   draw_machine = 17,
+  polish = 18,
 };
 
 struct StreamKey {

@@ -16,6 +16,8 @@ class IndependentPolicy : public Policy {
   [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const override;
   void sample(std::span<const SampleSlot> slots) const final;
   void check(std::span<const Rollout> rounds) const final;
+  [[nodiscard]] std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const final;
+  void express(std::span<Rollout> rounds, const Placement& placement) const final;
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) final;
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients, double entropy_weight) final;
   [[nodiscard]] bool independent_heads() const final { return true; }

@@ -95,6 +95,14 @@ class Policy {
   // support.
   virtual void check(std::span<const Rollout> rounds) const = 0;
 
+  // What a sample could place by other decisions, so that placements that something else found can be learned from. A
+  // label for each op (N): by other decisions in its last round the sample `rounds` can put all ops of a label,
+  // together, on any device that can run them. Empty: on none (the default).
+  [[nodiscard]] virtual std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const;
+  // Rewrites the decisions of the sample's last round so that they give these devices, which are the same for all ops
+  // of a label. Its placement becomes this one, without an order.
+  virtual void express(std::span<Rollout> rounds, const Placement& placement) const;
+
   // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten and its memory
   // reused. Only update, progress, problem, sample, round, actions and observation of the rollouts are read.
   virtual void forward(std::span<const Rollout> rollouts, LogProbabilities& log) = 0;

@@ -76,6 +76,8 @@ struct Grouping {
   [[nodiscard]] Placement expand(const std::vector<std::uint8_t>& device_of_unit) const;
   // The same, written into an existing placement, whose order is cleared.
   void expand(const std::vector<std::uint8_t>& device_of_unit, Placement& placement) const;
+  // The device of each unit's first op: the inverse of expand().
+  [[nodiscard]] std::vector<std::uint8_t> read(const Placement& placement) const;
 };
 
 // `at_most` above 0: units are merged until at most that many remain. Each merge joins the unit of least work with the
@@ -102,6 +104,9 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
                        const std::string& place = {}, std::uint64_t seed = 0, double max_share = 1);
 // The kind `random` with another random stream, such as that of a sample or an update.
 Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random);
+
+// The units whose ops have equal labels (N).
+Grouping group_by(const Problem& problem, std::span<const std::uint32_t> label);
 
 // The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);

@@ -193,6 +193,7 @@ class Automatic {
     const TrainingBackend backend = make_training_backend(r_.world, *training, folder);
     training->run(folder, {.evaluator = *backend.evaluator,
                            .learner_workers = backend.learner_workers.get(),
+                           .polish_pool = backend.polish_pool.get(),
                            .show_progress = false,
                            .stop = [&] {
                              say("training");

@@ -67,6 +67,8 @@ std::string why_idle_in_recipe(const ConfigTable& resolved, const std::string& k
   const ConfigValue* const problems = resolved.find("problems");
   const bool is_one = problems == nullptr || std::get<ConfigList>(problems->data).size() == 1;
   if (key == "problems_per_update" && is_one) return "there is one problem";
+  if (key == "demonstrations_share" && plain_text(resolved.find("demonstrations")) == "false")
+    return "demonstrations is false";
   if (key == "held_out_every" && !resolved.contains("held_out")) return "held_out is not given";
   const std::string evaluator = resolved.text("evaluator");
   if (key == "cache" && resolved.text("cache") == "none" &&
@@ -140,6 +142,9 @@ std::string why_idle(const ConfigTable& resolved, const RecipeKey& key) {
   for (const OptionCondition& condition : key.option.only_with)
     if (std::string reason = broken(condition, table, resolved); !reason.empty()) return reason;
   if (table.empty()) return why_idle_in_recipe(resolved, key.name);
+  if (key.name == "polish.samples" &&
+      (resolved.text("evaluator") != "simulator" || resolved.text("objective") != "step"))
+    return "only steps that the evaluator 'simulator' simulates are polished";
   const std::string learner = resolved.text("learner");
   return table == learner ? why_idle_in_learner(resolved, learner, key.name.substr(table.size() + 1)) : "";
 }

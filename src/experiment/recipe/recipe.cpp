@@ -150,6 +150,7 @@ void check_asynchronous(const Recipe& recipe, const ConfigTable& table, bool mea
   if (recipe.sources().size() > 1) refuse("problems", "several problems");
   if (!o.held_out.empty()) refuse("held_out", "held-out problems");
   if (o.greedy_every > 0) refuse("greedy_every", "greedy_every");
+  if (recipe.polish.samples > 0) refuse("polish", "polish.samples, because every controller works on its own");
   if (o.workers != "simulate") refuse("workers", "workers = 'simulate+learn', because every controller learns");
   if (o.cache == "all" || (o.cache == "measured" && measures))
     refuse("cache", "a cache, because outcomes are not kept: wanted cache = 'none'");
@@ -230,10 +231,11 @@ Recipe make_recipe(const ConfigTable& table) {
                         find_entry(learn::learners(), o.learner, "learner", table.place_of("learner")),
                         find_entry(evaluate::evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"))};
   std::vector<std::string> known = reader.names();
-  known.insert(known.end(), {"about", "roofline", o.policy, o.learner, o.evaluator});
+  known.insert(known.end(), {"about", "roofline", "polish", o.policy, o.learner, o.evaluator});
   (void)read_options<RecipeAbout>(table.table("about"));
   recipe.source.of_recipe = true;
   recipe.source.roofline = read_options<cost::RooflineOptions>(table.table("roofline"));
+  recipe.polish = read_options<learn::PolishOptions>(table.table("polish"));
   recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
   if (o.batch > 0) recipe.source.read.batch = o.batch;
   refuse_other_methods(table, o);
@@ -282,6 +284,7 @@ ConfigTable Recipe::resolved() const {
   add_table(options.learner, find_entry(learn::learners(), options.learner, "learner").resolve(learner_options));
   add_table(options.evaluator,
             find_entry(evaluate::evaluators(), options.evaluator, "evaluator").resolve(evaluator_options));
+  add_table("polish", echo_options(polish));
   add_table("roofline", echo_options(source.roofline));
   return table;
 }

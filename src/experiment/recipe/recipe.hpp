@@ -13,6 +13,7 @@
 #include "emplace/policy/policy.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/run/run_folder.hpp"
+#include "learn/polish_options.hpp"
 #include "problem/constraints.hpp"
 
 namespace emplace::experiment {
@@ -47,6 +48,9 @@ struct RecipeOptions {
   std::string run;
   std::string init;
   std::string start;
+  bool demonstrations = false;
+  double demonstrations_share = 0.2;
+  std::int64_t init_draws = 0;
   std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
   std::int64_t threads = 1;
@@ -65,6 +69,7 @@ struct Recipe {
   ConfigTable policy_options;  // the options of the named policy, without defaults
   ConfigTable learner_options;
   ConfigTable evaluator_options;
+  learn::PolishOptions polish;
   source::SourceOptions source;
   std::string place;  // the recipe's file, for messages
 

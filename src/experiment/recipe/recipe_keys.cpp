@@ -31,6 +31,7 @@ std::vector<RecipeKey> recipe_keys(const std::string& policy, const std::string&
   add_method(policy, policy::policies());
   add_method(learner, learn::learners());
   add_method(evaluator, evaluate::evaluators());
+  add("polish", list_options<learn::PolishOptions>());
   add("roofline", list_options<cost::RooflineOptions>());
   return keys;
 }

@@ -93,6 +93,20 @@ void describe_run(RecipeOptions& o, OptionVisitor& visit) {
   visit("start", o.start,
         {.help = "Placement JSON of the problem: the best placement so far at the beginning, so that the result is no "
                  "worse; it counts as one evaluation."});
+  visit("init_draws", o.init_draws,
+        {.min = 0,
+         .max = 1e6,
+         .help = "Placements of each problem that the policy of init draws before the first update, besides its "
+                 "likeliest one: they belong to the best so far."});
+  visit(
+      "demonstrations", o.demonstrations,
+      {.help = "The quick placers' placements belong to the best so far, and the learner is shown them, and what else "
+               "the training starts from, at the beginning."});
+  visit("demonstrations_share", o.demonstrations_share,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the budget in which the learner is shown one of them in each update: all in turn at first, "
+                 "then fewer and fewer of the best."});
   visit("op_types", o.op_types,
         {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every,

@@ -52,6 +52,7 @@ TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers, cons
   const Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
                                                   .learner_workers = backend.learner_workers.get(),
                                                   .controllers = backend.controllers.get(),
+                                                  .polish_pool = backend.polish_pool.get(),
                                                   .resume = resume,
                                                   .show_progress = false,
                                                   .between_checkpoints = use.between_checkpoints,

@@ -211,6 +211,12 @@ std::optional<dist::ControllerPlan> Training::controller_plan() const {
   return dist::ControllerPlan{policy_plan(), recipe_.options.learner, recipe_.learner_options, learner->controllers()};
 }
 
+bool Training::polishes() const {
+  return recipe_.polish.samples > 0 && objective_ == Objective::step && recipe_.options.evaluator == "simulator";
+}
+
+bool Training::teaches() const { return learner_->can_be_taught() && (polishes() || recipe_.options.demonstrations); }
+
 void Training::check_ranks(const dist::World* world) const {
   const learn::AsynchronousLearner* const learner = learner_->asynchronous();
   if (learner == nullptr) return;
@@ -290,6 +296,8 @@ learn::TrainerOptions Training::trainer_options() const {
                                 .problems_per_update = static_cast<std::size_t>(o.problems_per_update),
                                 .hold_problems = static_cast<std::uint64_t>(o.hold_problems),
                                 .held_out_every = static_cast<std::uint64_t>(o.held_out_every)};
+  options.polish = recipe_.polish;
+  if (o.demonstrations) options.demonstrations_share = o.demonstrations_share;
   options.budget_used = [this](std::uint64_t updates, std::uint64_t evaluations) {
     return recipe_.options.budget_share * budget_used(updates, evaluations);
   };
@@ -319,6 +327,8 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   learn::TrainerOptions options = trainer_options();
   options.learner_workers = session.learner_workers;
   options.controllers = session.controllers;
+  options.polish_pool = session.polish_pool;
+  EMPLACE_CHECK((session.polish_pool != nullptr) == polishes());
   learn::Trainer trainer(*policy_, *learner_, session.evaluator, policy_problems_, options);
   saved_at_.reset();
   if (session.resume && has_checkpoint(folder.path())) {
@@ -341,8 +351,11 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for the
   // error message with which the program ends; train_recipe() closes it, because its process may go on.
   try {
-    if (!saved_at_ && starts_from_init_) trainer.begin_with(starts());
-    if (!saved_at_ && start_) trainer.begin_at(0, *start_);
+    if (!saved_at_) {
+      const auto start = std::chrono::steady_clock::now();
+      begin(trainer, session);
+      seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
     end = train(folder, trainer, metrics, session);
     if (session.controllers != nullptr) session.controllers->end();
     if (end == End::finished) held_out_best_ = trainer.place_held_out();

@@ -39,6 +39,7 @@ class Training {
     learn::LearnerWorkers* learner_workers =
         nullptr;                                // made for policy_plan(); null: the learning is done in this process
     learn::Controllers* controllers = nullptr;  // made for controller_plan(); null: the training is synchronous
+    search::PolishPool* polish_pool = nullptr;  // for problem_list(), where polishes(); else null
     bool resume = false;
     bool show_progress = true;
     std::chrono::seconds between_checkpoints{0};  // at least, however short the recipe's checkpoint_every is
@@ -66,6 +67,10 @@ class Training {
   [[nodiscard]] dist::PolicyPlan policy_plan() const;
   // The same for dist::make_mpi_controllers(); empty if the training is synchronous.
   [[nodiscard]] std::optional<dist::ControllerPlan> controller_plan() const;
+  // Whether samples are polished: the recipe says so, and the evaluator and the objective are those of local search.
+  [[nodiscard]] bool polishes() const;
+  // Whether the learner is also shown placements that the policy did not draw.
+  [[nodiscard]] bool teaches() const;
   // InputError if an asynchronous training has fewer ranks than it needs; null: this process alone.
   void check_ranks(const dist::World* world) const;
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
@@ -131,6 +136,9 @@ class Training {
   [[nodiscard]] MetricsHistory metrics_history() const;
   // The columns of metrics.csv before those of the learner, in their order.
   [[nodiscard]] std::vector<std::string> columns_of_trainer() const;
+  // Before the first update of a new training.
+  void begin(learn::Trainer& trainer, const Session& session);
+  void run_quick_placers(learn::Trainer& trainer, std::size_t problem, const Session& session);
   End train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics, const Session& session);
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
   // InputErrors for a history that does not fit the trainer's state: unknown columns, another number of updates or
@@ -165,7 +173,7 @@ class Training {
   std::map<std::string, std::vector<double>> history_;  // one value per update
   std::vector<learn::Best> best_, held_out_best_;
   std::uint64_t updates_ = 0, evaluations_ = 0, evaluations_of_session_ = 0;
-  double seconds_ = 0;
+  double seconds_ = 0, polish_seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
   std::vector<Ticks> bounds_;              // the problems' lower bounds, with stop_at_bound
   std::optional<double> last_update_s_;    // how long the last update took

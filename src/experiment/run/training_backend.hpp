@@ -14,10 +14,11 @@ struct TrainingBackend {
   std::unique_ptr<evaluate::Evaluator> evaluator;
   std::unique_ptr<learn::LearnerWorkers> learner_workers;  // null: the learning is done in this process
   std::unique_ptr<learn::Controllers> controllers;         // null: the training is synchronous
+  std::unique_ptr<search::PolishPool> polish_pool;         // null: nothing is polished
 };
 // Makes the evaluator of the training's recipe, on the workers of `world` (null: in this process), with its cache and
-// its warnings; learner workers if the recipe asks for them and the world has workers; and asynchronous controllers if
-// it asks for them (Training::check_ranks()).
+// its warnings; what polishes, on the same workers; learner workers if the recipe asks for them and the world has
+// workers; and asynchronous controllers if it asks for them (Training::check_ranks()).
 TrainingBackend make_training_backend(dist::World* world, const Training& training, const RunFolder& folder);
 
 }  // namespace emplace::experiment

@@ -203,6 +203,8 @@ void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const
   check_history(trainer, run);
   const auto& seconds = history_[history_seconds];
   seconds_ = seconds.empty() ? 0 : seconds.back();
+  if (const auto polish = history_.find("wall_polish_seconds"); polish != history_.end() && !polish->second.empty())
+    polish_seconds_ = polish->second.back();
 }
 
 void Training::check_columns(const std::string& run, bool of_this_version) {

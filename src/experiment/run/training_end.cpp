@@ -43,7 +43,9 @@ std::uint64_t Training::updates_without_gain(const learn::Trainer& trainer) cons
   const std::vector<double>& evaluations = column->second;  // after each update
   if (evaluations.empty()) return 0;
   // From the metrics, because a run that goes on has not loaded what it once started from.
-  const double of_start = evaluations.front() - static_cast<double>(evaluations_of_first_update());
+  double of_start = evaluations.front() - static_cast<double>(evaluations_of_first_update());
+  if (const auto polish = history_.find("polish_evaluations"); polish != history_.end())
+    of_start -= polish->second.front();
   const auto gained = std::ranges::lower_bound(evaluations, static_cast<double>(latest));
   const auto since = static_cast<std::uint64_t>(evaluations.end() - gained);
   return static_cast<double>(latest) > of_start && since > 0 ? since - 1 : since;

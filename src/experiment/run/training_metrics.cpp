@@ -10,8 +10,8 @@ namespace emplace::experiment {
 
 namespace {
 
-// The clock's column in metrics.csv and in a checkpoint's history.
-constexpr const char* wall_seconds = "wall_seconds";
+// The clock's columns in metrics.csv; the first has another name in a checkpoint's history.
+constexpr const char *wall_seconds = "wall_seconds", *wall_polish = "wall_polish_seconds";
 
 }  // namespace
 
@@ -37,6 +37,14 @@ std::vector<std::pair<std::string, double>> Training::record(const learn::Update
     row.emplace_back("controller", static_cast<double>(report.controller));
     row.emplace_back("staleness", static_cast<double>(report.staleness));
   }
+  if (polishes()) {
+    polish_seconds_ += report.polish.seconds;
+    row.insert(row.end(), {{"polished", static_cast<double>(report.polish.samples)},
+                           {"polish_evaluations", static_cast<double>(report.polish.evaluations)},
+                           {"polish_gain", report.polish.samples > 0 ? report.polish.gain : std::nan("")},
+                           {wall_polish, polish_seconds_}});
+  }
+  if (teaches()) row.emplace_back("taught", static_cast<double>(report.taught));
   for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
   row.emplace_back(wall_seconds, seconds_);
   for (const auto& [name, value] : row) {
@@ -56,6 +64,8 @@ std::vector<std::string> Training::columns_of_trainer() const {
   if (held_out_.size() == 1) names.emplace_back("held_out_step_time");
   for (std::size_t p = 0; p < held_out_.size(); ++p) names.push_back(fmt::format("held_out_step_time.{}", p));
   if (learner_->asynchronous() != nullptr) names.insert(names.end(), {"controller", "staleness"});
+  if (polishes()) names.insert(names.end(), {"polished", "polish_evaluations", "polish_gain", wall_polish});
+  if (teaches()) names.emplace_back("taught");
   return names;
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> policy_options(const std::string& method) { return opti
 std::vector<std::string> learner_options(const std::string& method) { return options_of(learn::learners(), method); }
 
 std::vector<std::string> recipe_tables() {
-  std::vector<std::string> names = {"roofline"};
+  std::vector<std::string> names = {"roofline", "polish"};
   for (const policy::PolicyEntry& entry : policy::policies()) names.push_back(entry.name);
   for (const learn::LearnerEntry& entry : learn::learners()) names.push_back(entry.name);
   for (const evaluate::EvaluatorEntry& entry : evaluate::evaluators()) names.push_back(entry.name);

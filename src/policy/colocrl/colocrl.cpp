@@ -89,6 +89,16 @@ class ColocrlPolicy final : public NetworkPolicy {
     check_count(rounds.front().observation.size(), 0, "observations");
   }
 
+  [[nodiscard]] std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const override {
+    return problems_.at(rounds.back().problem).units->unit_of_op;
+  }
+  void express(std::span<Rollout> rounds, const Placement& placement) const override {
+    Rollout& rollout = rounds.back();
+    const Grouping& units = *problems_.at(rollout.problem).units;
+    rollout.actions = units.read(placement);
+    units.expand(rollout.actions, rollout.placement);
+  }
+
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
     const std::size_t groups = network_.sizes.groups;
     log.begin.assign(1, 0);

@@ -34,6 +34,17 @@ IndependentPolicy::IndependentPolicy(const PolicySetup& setup, std::vector<float
   for (const PolicyProblem& problem : problems_) allowed_.push_back(allowed_devices(problem.grouping));
 }
 
+std::vector<std::uint32_t> IndependentPolicy::expressible_units(std::span<const Rollout> rounds) const {
+  return problems_[rounds.back().problem].grouping.unit_of_op;
+}
+
+void IndependentPolicy::express(std::span<Rollout> rounds, const Placement& placement) const {
+  Rollout& rollout = rounds.back();
+  const Grouping& units = problems_[rollout.problem].grouping;
+  rollout.actions = units.read(placement);
+  units.expand(rollout.actions, rollout.placement);
+}
+
 void IndependentPolicy::parameters_changed() {
   for (const float parameter : parameters_)
     if (!std::isfinite(parameter)) throw InputError("checkpoint", "a parameter of the policy is {}", parameter);

@@ -89,6 +89,20 @@ class GdpPolicy final : public NetworkPolicy {
     check_count(sample.observation.size(), 0, "observations");
   }
 
+  // Priorities cannot be read from a placement.
+  [[nodiscard]] std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const override {
+    if (levels() > 0) return {};
+    return problems_.at(rounds.back().problem).units->unit_of_op;
+  }
+  void express(std::span<Rollout> rounds, const Placement& placement) const override {
+    EMPLACE_CHECK(levels() == 0);
+    Rollout& rollout = rounds.back();
+    const Prepared& problem = problems_.at(rollout.problem);
+    const std::size_t units = problem.units->count();
+    std::ranges::copy(problem.units->read(placement), std::span(rollout.actions).last(units).begin());
+    set_placement(problem, rollout);
+  }
+
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
     log.begin.assign(1, 0);
     for (const Rollout& rollout : rollouts) {

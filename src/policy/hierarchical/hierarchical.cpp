@@ -45,15 +45,23 @@ class HierarchicalPolicy final : public NetworkPolicy {
     const std::vector<GroupView> views = views_of(
         rollouts.size(), [&](std::size_t i) -> const Rollout& { return *rollouts[i]; }, view_of);
     for (const Part& part : parts_of(view_of)) sampling_placer_.draw(views[part.key], parameters_, slots, part.members);
-    std::vector<std::uint8_t> device_of_unit;
-    for (Rollout* rollout : rollouts) {
-      const Prepared& problem = problems_[rollout->problem];
-      const std::span<const std::uint8_t> device = std::span(rollout->actions).last(network_.sizes.groups);
-      device_of_unit.resize(problem.units->count());
-      for (std::size_t unit = 0; unit < device_of_unit.size(); ++unit)
-        device_of_unit[unit] = device[group_of(*rollout, unit)];
-      problem.units->expand(device_of_unit, rollout->placement);
-    }
+    for (Rollout* rollout : rollouts) set_placement(*rollout);
+  }
+
+  // The sample's groups keep their units.
+  [[nodiscard]] std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const override {
+    const Rollout& rollout = rounds.back();
+    std::vector<std::uint32_t> labels = problems_.at(rollout.problem).units->unit_of_op;
+    for (std::uint32_t& label : labels) label = static_cast<std::uint32_t>(group_of(rollout, label));
+    return labels;
+  }
+  void express(std::span<Rollout> rounds, const Placement& placement) const override {
+    Rollout& rollout = rounds.back();
+    const Grouping& units = *problems_.at(rollout.problem).units;
+    const std::span<std::uint8_t> device = std::span(rollout.actions).last(network_.sizes.groups);
+    const std::vector<std::uint8_t> of_unit = units.read(placement);
+    for (std::size_t unit = 0; unit < of_unit.size(); ++unit) device[group_of(rollout, unit)] = of_unit[unit];
+    set_placement(rollout);
   }
 
   [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const override {
@@ -138,6 +146,14 @@ class HierarchicalPolicy final : public NetworkPolicy {
     UnitTable table;
   };
 
+  void set_placement(Rollout& rollout) const {
+    const Prepared& problem = problems_[rollout.problem];
+    const std::span<const std::uint8_t> device = std::span(rollout.actions).last(network_.sizes.groups);
+    std::vector<std::uint8_t> device_of_unit(problem.units->count());
+    for (std::size_t unit = 0; unit < device_of_unit.size(); ++unit)
+      device_of_unit[unit] = device[group_of(rollout, unit)];
+    problem.units->expand(device_of_unit, rollout.placement);
+  }
   // The unit's group in a rollout whose groups are set (without grouping each unit is a group).
   [[nodiscard]] std::size_t group_of(const Rollout& rollout, std::size_t unit) const {
     return mode_ == GroupingMode::none ? unit : rollout.actions[unit];

@@ -124,6 +124,26 @@ class HsdagPolicy final : public NetworkPolicy {
     }
   }
 
+  // The clusters of the last round keep their nodes.
+  [[nodiscard]] std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const override {
+    const Rollout& rollout = rounds.back();
+    const std::vector<std::uint32_t> clusters = clusters_of(rollout);
+    std::vector<std::uint32_t> labels = parts_.at(rollout.problem).units->unit_of_op;
+    for (std::uint32_t& label : labels) label = clusters[label];
+    return labels;
+  }
+  void express(std::span<Rollout> rounds, const Placement& placement) const override {
+    Rollout& rollout = rounds.back();
+    const Grouping& units = *parts_.at(rollout.problem).units;
+    const std::vector<std::uint32_t> clusters = clusters_of(rollout);
+    const std::span<std::uint8_t> devices =
+        std::span(rollout.actions).last(std::ranges::max(clusters) + std::size_t{1});
+    std::vector<std::uint8_t> of_unit = units.read(placement);
+    for (std::size_t unit = 0; unit < of_unit.size(); ++unit) devices[clusters[unit]] = of_unit[unit];
+    for (std::size_t unit = 0; unit < of_unit.size(); ++unit) of_unit[unit] = devices[clusters[unit]];
+    units.expand(of_unit, rollout.placement);
+  }
+
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
     log.begin.assign(1, 0);
     log.value.clear();
@@ -224,6 +244,17 @@ class HsdagPolicy final : public NetworkPolicy {
     const std::span<const std::uint8_t> all = rollout.actions;
     EMPLACE_CHECK(all.size() >= groups);
     return {all.first(groups), all.subspan(groups)};
+  }
+
+  // The cluster of each node in a drawn round.
+  [[nodiscard]] std::vector<std::uint32_t> clusters_of(const Rollout& rollout) const {
+    const std::size_t nodes = parts_.at(rollout.problem).graph.nodes;
+    std::vector<std::uint32_t> clusters = noted_clusters(nodes, rollout.observation);
+    const auto groups = decisions(rollout).first;  // numbered by their smallest node
+    std::map<std::uint8_t, std::uint32_t> number;
+    for (std::size_t node = 0; node < groups.size(); ++node)
+      clusters[node] = number.try_emplace(groups[node], static_cast<std::uint32_t>(number.size())).first->second;
+    return clusters;
   }
 
   // One forward pass with the features x. `levels` belong to the tape.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "emplace/base/error.hpp"
@@ -19,6 +20,19 @@ void read_clusters(const NodeGraph& graph, std::span<const float> observation, s
   read += graph.nodes;
   clusters.of_node.assign(noted.begin(), noted.end());
   complete(graph, std::ranges::max(clusters.of_node) + 1U, clusters);
+}
+
+std::vector<std::uint32_t> noted_clusters(std::size_t nodes, std::span<const float> observation) {
+  std::vector<std::uint32_t> cluster(nodes);
+  std::iota(cluster.begin(), cluster.end(), 0U);
+  for (std::size_t count = nodes; !observation.empty();) {
+    EMPLACE_CHECK(count <= observation.size(), "a round without its clusters");
+    const auto noted = observation.first(count);
+    observation = observation.subspan(count);
+    for (std::uint32_t& each : cluster) each = static_cast<std::uint32_t>(noted[each]);
+    count = static_cast<std::size_t>(std::ranges::max(noted)) + 1;
+  }
+  return cluster;
 }
 
 std::size_t check_clusters(const NodeGraph& graph, int passes, std::span<const float> observation) {

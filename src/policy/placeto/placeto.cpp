@@ -78,13 +78,6 @@ std::vector<std::uint8_t> random_devices(const Grouping& units, Stream& stream) 
   return devices;
 }
 
-std::vector<std::uint8_t> devices_of_units(const Grouping& units, const Placement& placement) {
-  std::vector<std::uint8_t> devices;
-  for (std::size_t unit = 0; unit < units.count(); ++unit)
-    devices.push_back(placement.device[units.members[unit].front()]);
-  return devices;
-}
-
 PlacetoShape shape_of(const PlacetoOptions& o, std::size_t devices) {
   return {placeto_features(devices, o.memory_feature), devices, o.message_rounds, o.size == "small", o.normalize_aggs,
           static_cast<std::size_t>(o.position_waves)};
@@ -213,7 +206,7 @@ class PlacetoPolicy final : public NetworkPolicy {
   void begin(const PlacetoPart& part, const SampleSlot& slot) const {
     Rollout& now = slot.rounds.back();
     std::vector<std::uint8_t> devices = part.initial;
-    if (from_best_ && slot.best != nullptr) devices = devices_of_units(*part.units, *slot.best);
+    if (from_best_ && slot.best != nullptr) devices = part.units->read(*slot.best);
     if (devices.empty()) devices = random_devices(*part.units, *slot.stream);
     now.actions.clear();
     now.observation.assign(devices.begin(), devices.end());

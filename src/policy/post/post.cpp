@@ -161,6 +161,17 @@ class PostPolicy final : public Policy {
     check_count(rollout.observation.size(), 0, "observations");
   }
 
+  // At the level at which the sample was drawn.
+  [[nodiscard]] std::vector<std::uint32_t> expressible_units(std::span<const Rollout> rounds) const override {
+    return level_of(rounds.back()).unit_of_op;
+  }
+  void express(std::span<Rollout> rounds, const Placement& placement) const override {
+    Rollout& rollout = rounds.back();
+    const Grouping& units = level_of(rollout);
+    rollout.actions = units.read(placement);
+    units.expand(rollout.actions, rollout.placement);
+  }
+
   [[nodiscard]] bool independent_heads() const override { return true; }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
@@ -232,11 +243,10 @@ class PostPolicy final : public Policy {
     std::vector<double> elites_of(parts_.size(), 0.0);
     for (const Rollout& elite : elites) {
       const PostPart& part = parts_.at(elite.problem);
-      const Grouping* drawn = part.level_of(elite.actions.size());  // a coarser level if elites are kept over several
-      EMPLACE_CHECK(drawn != nullptr);
+      const Grouping& drawn = level_of(elite);  // a coarser level if elites are kept over several
       for (std::size_t unit = 0; unit < part.units(); ++unit)
         count[part.begin + unit * part.devices() +
-              elite.actions[drawn->unit_of_op[part.grouping().members[unit].front()]]] += 1;
+              elite.actions[drawn.unit_of_op[part.grouping().members[unit].front()]]] += 1;
       ++elites_of[elite.problem];
     }
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -279,6 +289,11 @@ class PostPolicy final : public Policy {
   }
 
  private:
+  [[nodiscard]] const Grouping& level_of(const Rollout& rollout) const {
+    const Grouping* level = parts_.at(rollout.problem).level_of(rollout.actions.size());
+    EMPLACE_CHECK(level != nullptr);
+    return *level;
+  }
   void likeliest(const PostPart& part, std::vector<std::uint8_t>& actions) const {
     actions.resize(part.units());
     for (std::size_t unit = 0; unit < part.units(); ++unit) {
@@ -338,11 +353,8 @@ PolicyEntry post_policy() {
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.transfers = false;
   make_from_options<PostPolicy, PostOptions>(entry);
-  entry.unfit = [](const ConfigTable& options, const std::string& learner,
-                   const ConfigTable& learner_options) -> std::string {
-    if (read_options<PostOptions>(options).coarse_units == 0 || learner != "ppo" ||
-        !learner_options.flag("keep_best", false))
-      return "";
+  entry.unfit = [](const ConfigTable& options, const std::string&, const ConfigTable& learner_options) -> std::string {
+    if (read_options<PostOptions>(options).coarse_units == 0 || !learner_options.flag("keep_best", false)) return "";
     return "with coarse_units the number of decisions grows, but keep_best learns from samples of earlier updates: "
            "wanted coarse_units = 0, or keep_best = false";
   };
