@@ -148,10 +148,13 @@ void inspect_problem(const Arguments& arguments, const Problem& problem) {
   if (!source::is_graph_at_machine(arguments.file)) arguments.graph.refuse(arguments.file, "problem");
   const std::string digest = evaluate::problem_digest(problem);
   if (arguments.json) {
-    Json json = {{"kind", "problem"},         {"name", problem.name},
-                 {"digest", digest},          {"devices", problem.device_count()},
-                 {"ops", problem.op_count()}, {"tensors", problem.tensor_count()}};
+    Json json = {{"kind", "problem"},
+                 {"name", problem.name},
+                 {"devices", problem.device_count()},
+                 {"ops", problem.op_count()},
+                 {"tensors", problem.tensor_count()}};
     if (arguments.names) {
+      json["digest"] = digest;
       json["device_names"] = Json::array();
       for (const Device& device : problem.devices) json["device_names"].push_back(device.name);
       json["op_names"] = problem.op_names;

@@ -41,7 +41,7 @@ published = { cpu-only = 0.25, greedy = "OOM", post = 0.5 }
 [[row]]
 label = "Two"
 model = "nmt"
-graph = "zoo:nmt?layers=1&sequence=4&hidden=64&vocabulary=500&training=true"
+graph = "zoo:nmt?layers=1&sequence=1&hidden=64&vocabulary=500&training=true"
 machine = "laptop"
 unconfirmed = ["greedy"]
 published = { greedy = 0.125 }

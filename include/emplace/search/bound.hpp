@@ -43,6 +43,7 @@ std::span<const BoundEntry> bound_methods();
 struct BoundReport {
   std::vector<LowerBound> methods;        // of every method for the objective, in the order of bound_methods()
   std::optional<std::string> infeasible;  // one sentence proving that no placement is feasible; then `methods` is empty
+  bool cut_short = false;                 // with more time a bound may be larger
 
   [[nodiscard]] LowerBound best() const;  // the largest, the first of equals
 };

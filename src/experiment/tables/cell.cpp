@@ -87,9 +87,8 @@ std::optional<CellResult> bound(const CellTask& task) {
   const double seconds = task.seconds.value_or(0);
   const double granted = std::min(seconds, std::max(0.0, task.seconds_left.value_or(seconds)));
   const source::LoadedProblem loaded = source::load_problem(task.problem, {});
-  const auto start = Clock::now();
   const search::BoundReport report = search::lower_bounds(loaded.problem, scoring_of(task).objective, granted);
-  if (granted < seconds && Clock::now() - start >= std::chrono::duration<double>(granted)) return std::nullopt;
+  if (granted < seconds && report.cut_short) return std::nullopt;
   CellResult result;
   if (report.infeasible) {
     result.reason = *report.infeasible;

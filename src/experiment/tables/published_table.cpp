@@ -270,6 +270,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     want_method(result, result.calibration[kind], calibration.place_of(kind));
   }
   result.calibrates_each_row = table.flag("calibrate_each_row", false);
+  result.search_inside = table.flag("search_inside", true);
   const ConfigTable& pretrainings = table.table("pretraining");
   for (const std::string& each : pretrainings.keys())
     result.pretrainings[each] = read_pretraining(each, pretrainings.table(each));

@@ -81,6 +81,7 @@ struct PublishedTable {
   // From a kind of device to the method whose column calibrates the speed of such devices; this column is not a result.
   std::map<std::string, std::string> calibration;
   bool calibrates_each_row = false;  // each row has factors of its own, where it has times; not one for the table
+  bool search_inside = true;  // false: learned columns leave out what their recipes say of polishing and demonstrations
   std::map<std::string, Pretraining> pretrainings;  // by name
   std::vector<std::string> notes;
   CellBudget best_full, best_quick;  // budgets of the column of the portfolio placer `best`

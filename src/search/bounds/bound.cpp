@@ -84,9 +84,11 @@ BoundReport lower_bounds(const Problem& problem, Objective objective, double sec
       return {{},
               fmt::format("{} has ruled out every placement: devices, routes, groups and resident bytes cannot "
                           "all be satisfied",
-                          entry.name)};
+                          entry.name),
+              false};
     context.best = std::max(context.best, report.methods.back().ticks);
   }
+  report.cut_short = context.cut_short || context.deadline.passed();
   return report;
 }
 

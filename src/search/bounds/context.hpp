@@ -31,6 +31,7 @@ class BoundContext {
   std::optional<LoadWeights> weights;  // the best so far, computed by `load` for the methods after it
   std::optional<EarliestTimes> joint;  // computed by `joint-path` for the methods after it
   Ticks best = 0;                      // largest bound of the methods so far
+  bool cut_short = false;              // a method's share of the time was over before the method was
   bool nothing_feasible = false;       // a method has proved that no placement is feasible
 
   // The best times that are known.

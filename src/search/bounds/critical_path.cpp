@@ -33,6 +33,7 @@ Ticks joint_path(BoundContext& context) {
   for (const JointEffort& effort : efforts)
     if (!deadline.passed())
       context.joint = joint_times(context.problem, context.possible, *context.joint, deadline, effort);
+  context.cut_short = context.cut_short || deadline.passed();
   return longest_through(context.problem, *context.joint);
 }
 

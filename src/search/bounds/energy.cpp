@@ -119,6 +119,7 @@ Ticks energy(BoundContext& context) {
   const EarliestTimes& times = context.times();
   const Deadline deadline(context.deadline.left() * energy_share, [&] { return context.deadline.passed(); });
   const Ticks bound = Windows(p, times, context.weights->of_device).bound(context.best, deadline);
+  context.cut_short = context.cut_short || deadline.passed();
   return bound > context.best ? bound : 0;  // else it has proved nothing of its own
 }
 

@@ -100,6 +100,20 @@ TEST_F(SmallReproduction, KeepsTheOtherEndsOfARecipeBesideTheBudgetOfACell) {
   EXPECT_THAT(config, ::testing::Not(HasSubstr("\nupdates = "))) << "it replaces that of the recipe";
 }
 
+TEST_F(SmallReproduction, LearnsWithoutSearchInsideIfTheTableSaysSo) {
+  const auto polished_samples = [&](const std::string& line) {
+    std::string toml = small_table();
+    toml.replace(toml.find("recipe = \"quickstart\""), 21, "recipe = \"post\"");
+    toml.replace(toml.find("\n[calibration]"), 1, line + "\n");
+    std::filesystem::remove_all(folder_ / "out");
+    make(toml);
+    const auto run = std::filesystem::directory_iterator(file("runs"))->path() / "config.toml";
+    return ConfigTable::parse_toml(read_file(run), run).table("polish").whole("samples", -1);
+  };
+  EXPECT_EQ(polished_samples("\nsearch_inside = true"), 2) << "as the recipe has it";
+  EXPECT_EQ(polished_samples("\nsearch_inside = false"), 0);
+}
+
 TEST_F(SmallReproduction, LeavesPlacementsThatSimulateToTheSameTick) {
   make(small_table());
   const nlohmann::json kept = nlohmann::json::parse(read_file(file("cells/one.post.0.json")));
