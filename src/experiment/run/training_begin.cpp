@@ -34,7 +34,7 @@ class OneProblem final : public evaluate::Evaluator {
 };
 
 // How long the quick placers of a problem may take, by prediction, as the verdict's; and of a budget of seconds.
-constexpr double quick_seconds = 0.5, quick_share = 0.2;
+constexpr double quick_seconds = 0.5, quick_part = 0.2;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void Training::run_quick_placers(learn::Trainer& trainer, std::size_t problem, c
   // Without a budget of seconds the choice of placers must not depend on the clock.
   verdict::QuickTime time{quick_seconds, std::numeric_limits<double>::infinity()};
   if (limit.seconds > 0) {
-    time.most = quick_share * limit.seconds / static_cast<double>(problems_.size());
+    time.most = quick_part * limit.seconds / static_cast<double>(problems_.size());
     time.predicted = std::min(quick_seconds, time.most);
   }
   const verdict::QuickReferences quick = verdict::quick_references(request, time);
