@@ -98,6 +98,9 @@ class Completer {
       for (const std::string& choice : split(type, '|')) offer(prefix + choice, "");
     } else if (type == "KEY=VALUE") {
       offer_key_value();
+    } else if (type == "[PROBLEM] KEY=VALUE") {
+      offer_key_value();
+      if (word_.find('=') == std::string::npos || word_.starts_with("zoo:")) offer_source("", true);
     } else if (type == "PLACER") {
       offer_entries(prefix, search::placers());
     } else if (type == "POLICY") {

@@ -102,7 +102,7 @@ void print_recipes() {
       "and\n"
       "the share of the lower bound (one run with the default seed); NMT-2 is zoo:nmt?layers=2&training=true@k40x2,\n"
       "Inception is zoo:inception-v3?batch=1@i9-flex170-no-igpu.\n"
-      "emplace train RECIPE problem=PROBLEM trains one; `problem` is MODEL@MACHINE or a problem's file.\n",
+      "emplace train RECIPE PROBLEM trains one; PROBLEM is MODEL@MACHINE or a problem's file.\n",
       table.str());
 }
 

@@ -1,4 +1,4 @@
-// emplace train RECIPE [key=value ...]
+// emplace train [RECIPE] [PROBLEM] [key=value ...]
 #include <fmt/core.h>
 
 #include <memory>
@@ -63,7 +63,7 @@ struct Begun {
   std::optional<experiment::RunFolder> resumed;
   ConfigTable config;
 };
-Begun begin(TrainArguments& arguments) {
+Begun begin(const TrainArguments& arguments) {
   if (!arguments.resume.empty()) {
     Begun begun{experiment::RunFolder::open(arguments.resume), {}};
     begun.config = read_config(arguments, &*begun.resumed);
@@ -125,10 +125,13 @@ ExitCode run_training(TrainArguments arguments, dist::World* world) {
 Action add_train(CommandLine& cli) {
   using namespace train_command;
   const auto arguments = std::make_shared<TrainArguments>();
-  cli.add_option("recipe", arguments->recipe,
-                 "Recipe: a name of `emplace list recipes` or a TOML file; or a PROBLEM, for which a recipe is chosen")
+  cli.add_option(
+         "recipe", arguments->recipe,
+         "Recipe: a name of `emplace list recipes` or a TOML file. Without one, a recipe is chosen for the PROBLEM")
       .type_name("RECIPE");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs that override the recipe").type_name("KEY=VALUE");
+  cli.add_option("overrides", arguments->overrides,
+                 "The PROBLEM to train on (else the recipe's own), and key=value pairs that override the recipe")
+      .type_name("[PROBLEM] KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder").type_name("RUN");
   cli.add_flag("--continue", arguments->go_on,
                "Resume the run in the recipe's folder if there is one, else start it; the same command can be repeated "

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* command_line = "command line";
 
-// Whether the argument in the recipe's place is a problem or a model.
+// Whether the argument is a problem or a model, and no recipe.
 bool is_problem(const std::string& argument) {
   if (experiment::is_shipped_recipe(argument) || argument.ends_with(".toml")) return false;
   if (source::is_graph_at_machine(argument) || argument.starts_with("zoo:")) return true;
@@ -40,21 +40,37 @@ bool is_override(const std::string& argument) {
          !file_exists(argument);
 }
 
-// The recipe that the first argument names or, if it is a problem or there is none, the recommended recipe. MODEL
-// MACHINE is MODEL@MACHINE.
-ConfigTable recipe_of(TrainArguments& arguments, bool recommended) {
-  if (!recommended) return experiment::read_recipe(arguments.recipe, command_line);
-  ConfigTable table = experiment::read_recipe(experiment::recommended_recipe, command_line);
-  if (!arguments.recipe.empty()) {
-    const bool is_model = arguments.recipe.starts_with("zoo:") || formats::reader_of(arguments.recipe) != nullptr;
-    if (is_model && !source::is_graph_at_machine(arguments.recipe) && !arguments.overrides.empty() &&
-        !is_override(arguments.overrides.front())) {
-      arguments.recipe += "@" + arguments.overrides.front();
-      arguments.overrides.erase(arguments.overrides.begin());
-    }
-    experiment::apply_values(table, {{"problem", {arguments.recipe, command_line}}});
-  }
-  return table;
+// Tells the words of the command line apart: KEY=VALUE in any place, RECIPE, PROBLEM. MODEL MACHINE is MODEL@MACHINE.
+void sort_words(TrainArguments& arguments) {
+  std::vector<std::string> names;
+  if (!arguments.recipe.empty()) arguments.overrides.insert(arguments.overrides.begin(), arguments.recipe);
+  arguments.recipe.clear();
+  std::erase_if(arguments.overrides, [&](const std::string& word) {
+    if (!is_override(word)) names.push_back(word);
+    return !is_override(word);
+  });
+  auto name = names.begin();
+  if (name != names.end() && !is_problem(*name)) arguments.recipe = *name++;
+  if (name == names.end()) return;
+  arguments.problem = *name++;
+  if (!is_problem(arguments.problem) && !file_exists(arguments.problem))
+    throw InputError(command_line, "{} is neither KEY=VALUE nor a PROBLEM (a file, or MODEL@MACHINE)",
+                     quote(arguments.problem));
+  const bool is_model = arguments.problem.starts_with("zoo:") || formats::reader_of(arguments.problem) != nullptr;
+  if (name != names.end() && is_model && !source::is_graph_at_machine(arguments.problem))
+    arguments.problem += "@" + *name++;
+  if (name != names.end())
+    throw InputError(command_line, "the problem is given twice, as {} and as {} (a recipe comes before its problem)",
+                     quote(arguments.problem), quote(*name));
+}
+
+void refuse_second_problem(const TrainArguments& arguments) {
+  if (arguments.problem.empty()) return;
+  for (const std::string& text : arguments.overrides)
+    for (const char* key : {"problem", "problems", "graph", "machine"})
+      if (text.substr(0, text.find('=')) == key)
+        throw InputError(command_line, "the problem is given twice, as {} and as {}", quote(arguments.problem),
+                         quote(text));
 }
 
 // The options of the command line that are keys of the recipe too, as overrides.
@@ -96,22 +112,21 @@ std::string folder_for(const TrainArguments& arguments, const ConfigTable& table
 }  // namespace
 
 void check(TrainArguments& arguments) {
-  if (is_override(arguments.recipe)) {
-    arguments.overrides.insert(arguments.overrides.begin(), arguments.recipe);
-    arguments.recipe.clear();
-  }
+  sort_words(arguments);
   if (arguments.resume.empty()) {
-    if (arguments.recipe.empty() && arguments.overrides.empty())
+    if (arguments.recipe.empty() && arguments.problem.empty() && arguments.overrides.empty())
       throw InputError(command_line, "give a recipe, a PROBLEM, or --resume RUN to continue a run");
+    refuse_second_problem(arguments);
     return;
   }
-  if (!arguments.recipe.empty())
-    throw InputError(command_line, "--resume continues a run by its own recipe; found {} too", quote(arguments.recipe));
+  for (const std::string& name : {arguments.recipe, arguments.problem})
+    if (!name.empty())
+      throw InputError(command_line, "--resume continues a run by its own recipe; found {} too", quote(name));
   if (!arguments.init.empty())
     throw InputError(command_line, "--resume continues with the run's own parameters; --init is for a new run");
 }
 
-ConfigTable read_config(TrainArguments& arguments, const experiment::RunFolder* resumed) {
+ConfigTable read_config(const TrainArguments& arguments, const experiment::RunFolder* resumed) {
   if (resumed != nullptr) {
     ConfigTable table = resumed->config();
     const std::vector<std::string> overrides = overrides_of(arguments);
@@ -119,8 +134,10 @@ ConfigTable read_config(TrainArguments& arguments, const experiment::RunFolder* 
     experiment::apply_overrides(table, overrides);
     return table;
   }
-  const bool recommended = arguments.recipe.empty() || is_problem(arguments.recipe);
-  ConfigTable table = recipe_of(arguments, recommended);
+  const bool recommended = arguments.recipe.empty();
+  ConfigTable table =
+      experiment::read_recipe(recommended ? experiment::recommended_recipe : arguments.recipe, command_line);
+  if (!arguments.problem.empty()) experiment::apply_values(table, {{"problem", {arguments.problem, command_line}}});
   experiment::apply_overrides(table, overrides_of(arguments));
   if (recommended && !names_a_problem(table))
     throw InputError(command_line, "nothing to place: give a PROBLEM, or `graph` and `machine`");

@@ -13,8 +13,8 @@
 namespace emplace::app {
 
 struct TrainArguments {
-  std::string recipe;
-  std::vector<std::string> overrides;
+  std::string recipe, problem;
+  std::vector<std::string> overrides;  // before check() all words after the first
   std::string resume;
   bool go_on = false;
   std::string init;
@@ -25,13 +25,12 @@ struct TrainArguments {
   bool json = false;
 };
 
-// InputError if there is neither a recipe (or a problem) nor a run to resume, or what cannot go together. A KEY=VALUE
-// in the recipe's place becomes an override.
+// Tells recipe, problem and overrides apart. InputError if there is neither a recipe (or a problem) nor a run to
+// resume, or what cannot go together.
 void check(TrainArguments& arguments);
 
-// The table of the recipe, or of the resumed run (else null), with the overrides of the command line applied. A problem
-// in the recipe's place, or overrides alone, get the recommended recipe. InputError for a key that a resumed run cannot
-// change.
-ConfigTable read_config(TrainArguments& arguments, const experiment::RunFolder* resumed);
+// The table of the recipe, or of the resumed run (else null), with the overrides of the command line applied. Without a
+// recipe, the recommended one is taken. InputError for a key that a resumed run cannot change.
+ConfigTable read_config(const TrainArguments& arguments, const experiment::RunFolder* resumed);
 
 }  // namespace emplace::app

@@ -1,4 +1,4 @@
-// `emplace train` without a recipe: a problem, a model with its machine, or keys alone get the recommended one.
+// `emplace train` with a recipe, a problem, both, or keys alone; without a recipe the recommended one is chosen.
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
@@ -41,6 +41,34 @@ TEST_F(ChosenRecipe, IsTheRecommendedOneForKeysAlone) {
   EXPECT_THAT(config_of({"problem=" + problem_}), AllOf(HasSubstr("policy = \"gdp\""), HasSubstr(problem_)));
 }
 
+TEST_F(ChosenRecipe, TrainsOnTheProblemNamedAfterIt) {
+  const std::string config = config_of({"post", problem_, "groups=4"});
+  EXPECT_THAT(config, AllOf(HasSubstr("policy = \"post\""), HasSubstr("problem = \"" + problem_ + '"')));
+  EXPECT_THAT(config, HasSubstr("stop_at_bound = false")) << "only a recommended recipe ends there";
+}
+
+TEST_F(ChosenRecipe, TakesTheProblemAfterKeysAndAModelWithItsMachineInTwoWords) {
+  EXPECT_THAT(config_of({"seed=3", "configs/recipes/quickstart.toml", "zoo:rnnlm?layers=1&sequence=2", "k40x2"}),
+              AllOf(HasSubstr("problem = \"zoo:rnnlm?layers=1&sequence=2@k40x2\""), HasSubstr("seed = 3")));
+}
+
+TEST_F(ChosenRecipe, HasOneProblem) {
+  for (const char* key : {"problem=zoo:nmt@k40x2", "problems=[\"a\"]", "graph=zoo:nmt", "machine=k40x2"})
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"train", "post", problem_, key}, {"train", key, problem_}})
+      EXPECT_THAT(refusal_of(words), AllOf(HasSubstr("the problem is given twice, as '" + problem_ + "' and as '"),
+                                           HasSubstr(std::string(key) + "'\n")));
+  EXPECT_THAT(refusal_of({"train", "post", problem_, "zoo:nmt@k40x2"}),
+              HasSubstr("the problem is given twice, as '" + problem_ + "' and as 'zoo:nmt@k40x2'"));
+  EXPECT_THAT(refusal_of({"train", problem_, "post"}), HasSubstr("a recipe comes before its problem"));
+}
+
+TEST_F(ChosenRecipe, IsNotFollowedByAWordThatIsNeitherKeyNorProblem) {
+  EXPECT_THAT(refusal_of({"train", "post", "missing.json"}),
+              HasSubstr("'missing.json' is neither KEY=VALUE nor a PROBLEM (a file, or MODEL@MACHINE)"));
+  EXPECT_THAT(refusal_of({"train", "post", "zoo:nmt"}), HasSubstr("a zoo model needs a machine"));
+}
+
 TEST_F(ChosenRecipe, DoesNotStopAtABoundWhereTimesAreMeasured) {
   write_file(folder_ / "answer", "read job; echo '{\"seconds\": 1}'");
   EXPECT_THAT(config_of({problem_, "evaluator=command", "command.run=[\"sh\", \"" + (folder_ / "answer") + "\"]"}),
@@ -66,6 +94,7 @@ TEST_F(ChosenRecipe, TakesAKeyWithACapitalLetterForAKey) {
 TEST_F(ChosenRecipe, NeedsSomethingToPlace) {
   expect_refused({"train", "seconds=5"}, HasSubstr("nothing to place"));
   expect_refused({"train", "--resume", run_, "post"}, HasSubstr("found 'post' too"));
+  expect_refused({"train", "--resume", run_, problem_}, HasSubstr("found '" + problem_ + "' too"));
 }
 
 }  // namespace

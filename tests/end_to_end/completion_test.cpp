@@ -78,6 +78,7 @@ TEST(Completion, KnowsModelsOptionsAndMachines) {
   EXPECT_THAT(in_bash({"bound", "zoo", "+:", "+nm"}), ElementsAre("nmt"));
   EXPECT_THAT(in_bash({"bound", "zoo", "+:", "+nmt?lay"}), ElementsAre("nmt?layers="));
   EXPECT_THAT(in_bash({"bound", "zoo", "+:", "+nmt?layers", "+=", "+2", "+@", "+two-h"}), ElementsAre("two-hosts"));
+  EXPECT_THAT(in_bash({"train", recipe, "zoo", "+:", "+nm"}), ElementsAre("nmt"));
 }
 
 TEST(Completion, GivesFilesWhereFilesAreWanted) {
