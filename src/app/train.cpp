@@ -94,13 +94,11 @@ ExitCode run_training(TrainArguments arguments, dist::World* world) {
 
   const experiment::TrainingBackend backend = experiment::make_training_backend(world, training, folder);
   const Work began = world != nullptr ? Work{dist::World::seconds(), world->traffic()} : Work{};
-  const experiment::Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
-                                                              .learner_workers = backend.learner_workers.get(),
-                                                              .controllers = backend.controllers.get(),
-                                                              .polish_pool = backend.polish_pool.get(),
-                                                              .resume = resume,
-                                                              .show_progress = !arguments.json || log::on_terminal(),
-                                                              .deadline = deadline});
+  experiment::Training::Session session = backend.session();
+  session.resume = resume;
+  session.show_progress = !arguments.json || log::on_terminal();
+  session.deadline = deadline;
+  const experiment::Training::End end = training.run(folder, session);
   if (world != nullptr) say_how_busy(*world, training.evaluations_of_session(), began);
   if (end == experiment::Training::End::interrupted) {
     log_info("stopped early; `emplace train --resume {}` continues", folder.path());

@@ -124,12 +124,11 @@ class Examiner {
     try {
       const experiment::RunFolder run = experiment::RunFolder::create(folder, training->recipe().resolved());
       const experiment::TrainingBackend backend = experiment::make_training_backend(nullptr, *training, run);
+      experiment::Training::Session session = backend.session();
+      session.show_progress = false;
       // Also called before the first update, which must always be made: so the first call returns false.
-      const auto stop = [&, asked = 0]() mutable { return asked++ > 0 && seconds && elapsed() > *seconds; };
-      training->run(run, {.evaluator = *backend.evaluator,
-                          .polish_pool = backend.polish_pool.get(),
-                          .show_progress = false,
-                          .stop = stop});
+      session.stop = [&, asked = 0]() mutable { return asked++ > 0 && seconds && elapsed() > *seconds; };
+      training->run(run, session);
       trained.arrays = experiment::load_checkpoint(folder + "/checkpoint.h5").arrays;
       trained.updates = training->updates();
       trained.evaluations = training->evaluations();

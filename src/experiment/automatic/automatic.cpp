@@ -191,14 +191,13 @@ class Automatic {
     result_.learning += ", in " + r_.run;
     const RunFolder folder = RunFolder::create(r_.run, training->recipe().resolved());
     const TrainingBackend backend = make_training_backend(r_.world, *training, folder);
-    training->run(folder, {.evaluator = *backend.evaluator,
-                           .learner_workers = backend.learner_workers.get(),
-                           .polish_pool = backend.polish_pool.get(),
-                           .show_progress = false,
-                           .stop = [&] {
-                             say("training");
-                             return deadline_.passed();
-                           }});
+    Training::Session session = backend.session();
+    session.show_progress = false;
+    session.stop = [&] {
+      say("training");
+      return deadline_.passed();
+    };
+    training->run(folder, session);
     result_.evaluations += training->evaluations();
     take(training->best().front(), training->recipe().options.policy);
   }

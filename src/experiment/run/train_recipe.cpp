@@ -49,15 +49,13 @@ TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers, cons
                                   : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   const TrainingBackend backend = make_training_backend(workers, training, folder);
   const LogOfRun log_of_run;
-  const Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
-                                                  .learner_workers = backend.learner_workers.get(),
-                                                  .controllers = backend.controllers.get(),
-                                                  .polish_pool = backend.polish_pool.get(),
-                                                  .resume = resume,
-                                                  .show_progress = false,
-                                                  .between_checkpoints = use.between_checkpoints,
-                                                  .stop = limits.stop,
-                                                  .deadline = limits.deadline});
+  Training::Session session = backend.session();
+  session.resume = resume;
+  session.show_progress = false;
+  session.between_checkpoints = use.between_checkpoints;
+  session.stop = limits.stop;
+  session.deadline = limits.deadline;
+  const Training::End end = training.run(folder, session);
   return {.finished = end == Training::End::finished,
           .best = placements_of(training.best(), training.problems(), training.objective()),
           .updates = training.updates(),

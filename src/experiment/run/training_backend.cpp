@@ -6,6 +6,13 @@
 
 namespace emplace::experiment {
 
+Training::Session TrainingBackend::session() const {
+  return {.evaluator = *evaluator,
+          .learner_workers = learner_workers.get(),
+          .controllers = controllers.get(),
+          .polish_pool = polish_pool.get()};
+}
+
 TrainingBackend make_training_backend(dist::World* world, const Training& training, const RunFolder& folder) {
   const auto problems = training.problem_list();
   const evaluate::Scoring scoring{training.schedule(), training.objective()};

@@ -9,8 +9,11 @@
 
 namespace emplace::experiment {
 
-// The evaluator and the learner workers of a training.
+// What a training works with.
 struct TrainingBackend {
+  // For Training::run(), with all of these; the caller sets the rest. The backend must outlive it.
+  [[nodiscard]] Training::Session session() const;
+
   std::unique_ptr<evaluate::Evaluator> evaluator;
   std::unique_ptr<learn::LearnerWorkers> learner_workers;  // null: the learning is done in this process
   std::unique_ptr<learn::Controllers> controllers;         // null: the training is synchronous

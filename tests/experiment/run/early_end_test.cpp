@@ -145,7 +145,10 @@ TEST_F(Start, IsNotReadAgainByATrainingThatGoesOn) {
                     true);
   const RunFolder folder = RunFolder::open(folder_ / "run");
   const TrainingBackend backend = make_training_backend(nullptr, training, folder);
-  (void)training.run(folder, {.evaluator = *backend.evaluator, .resume = true, .show_progress = false});
+  Training::Session session = backend.session();
+  session.resume = true;
+  session.show_progress = false;
+  (void)training.run(folder, session);
   EXPECT_EQ(training.best().front().outcome.makespan, whole.best.front()->outcome.makespan);
   EXPECT_EQ(training.evaluations(), whole.evaluations);
 }

@@ -26,7 +26,9 @@ void train(const std::string& run) {
                                           "test")));
   const RunFolder folder = RunFolder::create(run, training.recipe().resolved());
   const TrainingBackend backend = make_training_backend(nullptr, training, folder);
-  training.run(folder, {.evaluator = *backend.evaluator, .show_progress = false});
+  Training::Session session = backend.session();
+  session.show_progress = false;
+  training.run(folder, session);
 }
 
 // Runs `work` in a separate process and lists what it does to the files of a folder, in order, as "write metrics.csv",
