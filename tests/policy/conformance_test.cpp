@@ -5,19 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
-#include "tests/policy/conformance_trials.hpp"
 #include "tests/policy/greedy.hpp"
-#include "tests/support/allocations.hpp"
+#include "tests/policy/policy_on_trial.hpp"
 
 namespace emplace::policy::conformance_test {
 namespace {
 
-using namespace test;
+using namespace conformance;
 
 TEST(Policies, HaveATrialEach) {
   for (const PolicyEntry& policy : policies())
@@ -25,129 +23,7 @@ TEST(Policies, HaveATrialEach) {
         << "give " << policy.name << " a row in `trials`, with options that make its network small";
 }
 
-std::vector<PolicyProblem> with_units(const std::vector<Problem>& problems) {
-  std::vector<PolicyProblem> list;
-  for (const Problem& problem : problems) list.push_back({&problem, make_grouping(problem, GroupingKind::colocation)});
-  return list;
-}
-
-std::unique_ptr<Policy> made(const Trial& trial, std::span<const PolicyProblem> list, std::uint64_t seed = 3) {
-  return make_policy(trial.policy, ConfigTable::parse_toml(trial.options, trial.name), list, seed);
-}
-
-// The numbers of the trials whose policy satisfies `condition`.
-std::vector<std::size_t> trials_where(bool (*condition)(const Policy& policy)) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < std::size(trials); ++i) {
-    const std::vector<Problem> problems = trials[i].problems();
-    if (condition(*made(trials[i], with_units(problems)))) found.push_back(i);
-  }
-  return found;
-}
-
-std::string name_of_trial(const ::testing::TestParamInfo<std::size_t>& trial) { return trials[trial.param].name; }
-
-class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
- protected:
-  void SetUp() override {
-    problems_ = trial().problems();
-    list_ = with_units(problems_);
-    policy_ = fresh();
-  }
-
-  [[nodiscard]] const Trial& trial() const { return trials[GetParam()]; }
-  [[nodiscard]] const PolicyEntry& entry() const { return find_entry(policies(), trial().policy, "policy"); }
-  [[nodiscard]] std::unique_ptr<Policy> fresh(std::uint64_t seed = 3) const { return made(trial(), list_, seed); }
-
-  // Moves every finite parameter a little: the start may be special (uniform, symmetric).
-  void perturb() { perturb(trial().move); }
-  void perturb(double size) {
-    Stream random{{.seed = 99}};
-    for (float& parameter : policy_->parameters())
-      if (std::isfinite(parameter)) parameter += static_cast<float>(size * (2 * random.uniform() - 1));
-  }
-
-  // Replaces a simulator, of whose results policies read only start times: sets some that depend on the placement.
-  void leave_starts(Rollout& rollout) const {
-    if (!policy_->reads_start_times()) return;
-    rollout.starts.clear();
-    Ticks now = 0;
-    for (const std::uint8_t device : rollout.placement.device) {
-      rollout.starts.push_back(now);
-      now += (1 + device) * ms;
-    }
-  }
-  static Stream stream_of(std::uint64_t update, std::uint32_t sample) {
-    return Stream({.seed = 5, .purpose = Purpose::sample_placement, .update = update, .index = sample});
-  }
-
-  // `count` samples of each problem, complete up to the last round (outcomes stay empty).
-  [[nodiscard]] std::vector<Rollout> rollouts(std::size_t count, std::uint64_t update = 1) const {
-    std::vector<Rollout> all;
-    std::uint32_t sample = 0;
-    for (std::uint32_t p = 0; p < list_.size(); ++p)
-      for (std::size_t k = 0; k < count; ++k, ++sample) {
-        Stream stream = stream_of(update, sample);
-        std::vector<Rollout> rounds(policy_->rounds(p));
-        for (std::uint32_t r = 0; r < rounds.size(); ++r) {
-          rounds[r].update = update;
-          rounds[r].problem = p;
-          rounds[r].sample = sample;
-          rounds[r].round = r;
-          const SampleSlot slot{&stream, std::span(rounds).first(r + 1)};
-          policy_->sample({&slot, 1});
-          leave_starts(rounds[r]);
-        }
-        all.insert(all.end(), rounds.begin(), rounds.end());
-      }
-    return all;
-  }
-
-  // sum coefficient * log p + weight * sum entropy, which backward() differentiates.
-  double objective(std::span<const Rollout> list, std::span<const double> coefficients, double entropy_weight) {
-    LogProbabilities log;
-    policy_->forward(list, log);
-    double sum = 0;
-    for (std::size_t i = 0; i < log.value.size(); ++i) sum += coefficients[i] * log.value[i];
-    for (const double entropy : log.entropy) sum += entropy_weight * entropy;
-    return sum;
-  }
-
-  // Differences of `value` by every parameter against gradient(). Parameters are floats, so the step is exact in them
-  // and the error of central differences is of second order in it plus rounding of the values. At the kink of a relu
-  // the slope here is between those on either side.
-  template <class Value>
-  void check_gradient(Value&& value, double tolerance) {
-    const std::vector<float> gradient(policy_->gradient().begin(), policy_->gradient().end());
-    const float step = trial().step;
-    const double here = value();
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      float& parameter = policy_->parameters()[i];
-      if (!std::isfinite(parameter)) {
-        EXPECT_EQ(gradient[i], 0) << "parameter " << i << " is not finite and must not move";
-        continue;
-      }
-      const float before = parameter;
-      parameter = before + step;
-      const double above = value();
-      const double width_above = static_cast<double>(parameter) - before;
-      parameter = before - step;
-      const double below = value();
-      const double width_below = static_cast<double>(before) - parameter;
-      parameter = before;
-      const double close = tolerance * std::max(1.0F, std::abs(gradient[i]));
-      if (std::abs(gradient[i] - (above - below) / (width_above + width_below)) <= close) continue;
-      const auto [least, most] = std::minmax({(above - here) / width_above, (here - below) / width_below});
-      EXPECT_GE(gradient[i], least - close) << "parameter " << i;
-      EXPECT_LE(gradient[i], most + close) << "parameter " << i;
-    }
-  }
-  void clear_gradient() { std::fill(policy_->gradient().begin(), policy_->gradient().end(), 0.0f); }
-
-  std::vector<Problem> problems_;
-  std::vector<PolicyProblem> list_;
-  std::unique_ptr<Policy> policy_;
-};
+class EveryPolicy : public PolicyOnTrial {};
 
 TEST_P(EveryPolicy, HasTheSameParametersForOneProblemAsForSeveralWhereItTransfers) {
   const auto of_one = made(trial(), std::span(list_).first(1));
@@ -291,76 +167,6 @@ TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {
   for (const auto& [problem, entropy] : mean_entropy) EXPECT_NEAR(entropy, -mean_log[problem], 0.05) << problem;
 }
 
-TEST_P(EveryPolicy, HasTheGradientOfItsLogProbabilities) {
-  perturb();
-  const auto list = rollouts(4);
-  LogProbabilities log;
-  policy_->forward(list, log);
-  Stream random{{.seed = 17}};
-  std::vector<double> coefficients;
-  for (std::size_t i = 0; i < log.value.size(); ++i) coefficients.push_back(2 * random.uniform() - 1);
-  clear_gradient();
-  policy_->backward(list, coefficients, 0);
-  check_gradient([&] { return objective(list, coefficients, 0); }, 2e-3);
-}
-
-TEST_P(EveryPolicy, HasTheGradientOfItsEntropy) {
-  perturb();
-  const auto list = rollouts(2);
-  LogProbabilities log;
-  policy_->forward(list, log);
-  const std::vector<double> none(log.value.size(), 0.0);
-  clear_gradient();
-  policy_->backward(list, none, 0.7);
-  check_gradient([&] { return objective(list, none, 0.7); }, 2e-3);
-}
-
-TEST_P(EveryPolicy, AddsToTheGradientThatIsThere) {
-  const auto list = rollouts(2);
-  LogProbabilities log;
-  policy_->forward(list, log);
-  const std::vector<double> ones(log.value.size(), 1.0);
-  clear_gradient();
-  policy_->backward(list, ones, 0);
-  const std::vector<float> once(policy_->gradient().begin(), policy_->gradient().end());
-  policy_->forward(list, log);
-  policy_->backward(list, ones, 0);
-  float largest = 0;
-  for (const float g : once) largest = std::max(largest, std::abs(g));
-  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(policy_->gradient()[i], 2 * once[i], 1e-5 * largest);
-}
-
-TEST_P(EveryPolicy, TakesNoMoreFromTheHeapForAnotherGradientThanItsLists) {
-  const auto list = rollouts(4);
-  LogProbabilities log;
-  std::vector<double> ones;
-  std::size_t taken[4];
-  for (std::size_t& each : taken) {
-    const std::size_t before = test::allocations();
-    policy_->forward(list, log);
-    ones.resize(log.value.size(), 1.0);
-    policy_->backward(list, ones, 0.1);
-    each = test::allocations() - before;
-  }
-  EXPECT_EQ(taken[3], taken[2]);
-  EXPECT_LE(taken[3], 100U);  // for lists of the batch's parts; networks compute in the memory of their tapes
-}
-
-class EveryPolicyWithExactKl : public EveryPolicy {};
-
-TEST_P(EveryPolicyWithExactKl, HasTheGradientOfItsKlDivergence) {
-  policy_->mark_reference();
-  EXPECT_NEAR(policy_->kl(), 0, 1e-12);
-  perturb();
-  EXPECT_GT(policy_->kl(), 0);
-  LogProbabilities log;
-  policy_->forward(rollouts(1), log);
-  const auto heads = static_cast<double>(log.value.size());
-  clear_gradient();
-  policy_->add_kl_gradient(1.5);
-  check_gradient([&] { return 1.5 * heads * policy_->kl(); }, 2e-3);
-}
-
 class EveryPolicyWithFit : public EveryPolicy {};
 
 TEST_P(EveryPolicyWithFit, FitsItselfToElites) {
@@ -456,9 +262,6 @@ TEST_P(EveryPolicy, EchoesEveryOptionAndRefusesUnknownOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0, std::size(trials)), name_of_trial);
-INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicyWithExactKl,
-                         ::testing::ValuesIn(trials_where([](const Policy& policy) { return policy.has_exact_kl(); })),
-                         name_of_trial);
 INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicyWithFit,
                          ::testing::ValuesIn(trials_where([](const Policy& policy) { return policy.has_fit(); })),
                          name_of_trial);

@@ -1,4 +1,4 @@
-// Problems and options of the conformance tests (conformance_test.cpp), with at least one row of small options for each
+// Problems and options of the conformance tests (policy_on_trial.hpp), with at least one row of small options for each
 // policy.
 #pragma once
 
