@@ -41,15 +41,15 @@ class Ran:
     core_share: float  # CPU time by wall-clock time: below 1 where other programs had the cores meanwhile
 
 
-def ran(*arguments):
-    """Runs a command. Unfit with the program's message if it fails."""
+def ran(*arguments, before=("emplace",)):
+    """Runs a command of the program, which the words `before` start. Unfit with the program's message if it fails."""
     if stopped.is_set():
         raise KeyboardInterrupt
     if shutil.which("emplace") is None:
         raise Refused("there is no `emplace` on the PATH; scripts/build builds it, into build/release")
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         began = time.monotonic()
-        process = subprocess.Popen(["emplace", *map(str, arguments)], stdout=output, stderr=errors)
+        process = subprocess.Popen([*before, *map(str, arguments)], stdout=output, stderr=errors)
         running.add(process)
         try:
             _, status, used = os.wait4(process.pid, 0)
