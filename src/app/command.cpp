@@ -37,7 +37,7 @@ std::span<const Command> commands() {
       {"auto", "the best placement of a model on a machine, with no method to choose", add_auto, serve_evaluations},
       {"train", "learn a placement, alone or under mpirun", add_train, serve_evaluations},
       {"sweep", "many trainings over a space of recipe keys, alone or under mpirun", add_sweep, serve_trials},
-      {"place", "place with a method that does not learn, alone or under mpirun", add_place, serve_evaluations},
+      {"place", "place with a search, or with all of them (best), alone or under mpirun", add_place, serve_evaluations},
       {"bound", "a certified lower bound: the step time that no placement can beat", add_bound, nullptr, true},
       {"simulate", "the step time and memory of a placement", add_simulate},
       {"explain", "what takes the time and memory of a placement, and which moves would help", add_explain},

@@ -71,7 +71,7 @@ fit_steps = 1
                                   "+ratio +classic 1 s +ratio +best known +ratio\n")));
   // 2 learned and a classic; 2 best; 2 learned and 2 classic.
   EXPECT_EQ(runs(), 3 + 2 + 4U);
-  EXPECT_THAT(done.err, AllOf(HasSubstr("9 of 9 runs, 0 min left: inception-v3?detail=layer@p100x4  "),
+  EXPECT_THAT(done.err, AllOf(HasSubstr("9 of 9 runs, 0 s left: inception-v3?detail=layer@p100x4  "),
                               HasSubstr("training " + out_ + "/policies/random-1\n")));
   EXPECT_THAT(read_file(out_ + "/policies/without-families/config.toml"),
               AllOf(HasSubstr("rnnlm"), Not(HasSubstr("inception"))));
