@@ -1,4 +1,4 @@
-// emplace doctor [RECIPE [key=value ...]]
+// emplace doctor [[RECIPE] [PROBLEM] [key=value ...]]
 #include "doctor/machine.hpp"
 
 #include <fmt/core.h>
@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/recipe_words.hpp"
 #include "app/result_json.hpp"
 #include "base/cores.hpp"
 #include "base/log.hpp"
@@ -19,7 +20,6 @@
 #include "base/text.hpp"
 #include "doctor/inputs.hpp"
 #include "experiment/recipe/recipe.hpp"
-#include "experiment/recipe/shipped_recipes.hpp"
 
 namespace emplace::app {
 
@@ -28,8 +28,7 @@ namespace doctor_command {
 using Level = doctor::Check::Level;
 
 struct Arguments {
-  std::string recipe;
-  std::vector<std::string> overrides;
+  RecipeWords words;
   std::uint64_t updates = 20;
   double seconds = 120;
   bool json = false;
@@ -212,8 +211,8 @@ Json to_json(const doctor::Examination& examination) {
 }
 
 ExitCode examine_recipe(const Arguments& arguments) {
-  ConfigTable recipe = experiment::read_recipe(arguments.recipe, "command line");
-  experiment::apply_overrides(recipe, arguments.overrides);
+  ConfigTable recipe = arguments.words.table();
+  experiment::apply_overrides(recipe, arguments.words.overrides);
   const TemporaryFolder folder("emplace-doctor");
   Progress progress(!arguments.json || log::on_terminal());
   const doctor::Examination examination = doctor::examine_inputs(
@@ -246,10 +245,11 @@ constexpr const char* doctor_help =
 Action add_doctor(CommandLine& cli) {
   using namespace doctor_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("recipe", arguments->recipe,
+  cli.add_option("recipe", arguments->words.recipe,
                  "Recipe (a name of `emplace list recipes` or a TOML file) whose inputs are examined")
       .type_name("RECIPE");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe").type_name("KEY=VALUE");
+  cli.add_option("overrides", arguments->words.overrides, "The recipe's PROBLEM, and key=value pairs over the recipe")
+      .type_name("[PROBLEM] KEY=VALUE");
   cli.add_option("--updates", arguments->updates, "Updates of each short training (20)").at_least(1);
   cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
@@ -257,7 +257,8 @@ Action add_doctor(CommandLine& cli) {
   return [arguments](dist::World* world) {
     if (!(arguments->seconds > 0 && std::isfinite(arguments->seconds)))
       throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments->seconds);
-    const ExitCode code = arguments->recipe.empty() ? examine_machine(*arguments, world) : examine_recipe(*arguments);
+    arguments->words.tell_apart();
+    const ExitCode code = arguments->words.none() ? examine_machine(*arguments, world) : examine_recipe(*arguments);
     if (world != nullptr) dist::release_workers(*world, static_cast<int>(ExitCode::done));  // the code of rank 0 counts
     return code;
   };

@@ -124,10 +124,10 @@ Action add_train(CommandLine& cli) {
   using namespace train_command;
   const auto arguments = std::make_shared<TrainArguments>();
   cli.add_option(
-         "recipe", arguments->recipe,
+         "recipe", arguments->words.recipe,
          "Recipe: a name of `emplace list recipes` or a TOML file. Without one, a recipe is chosen for the PROBLEM")
       .type_name("RECIPE");
-  cli.add_option("overrides", arguments->overrides,
+  cli.add_option("overrides", arguments->words.overrides,
                  "The PROBLEM to train on (else the recipe's own), and key=value pairs that override the recipe")
       .type_name("[PROBLEM] KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder").type_name("RUN");

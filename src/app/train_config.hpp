@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/recipe_words.hpp"
 #include "emplace/base/config.hpp"
 #include "experiment/run/run_folder.hpp"
 
 namespace emplace::app {
 
 struct TrainArguments {
-  std::string recipe, problem;
-  std::vector<std::string> overrides;  // before check() all words after the first
+  RecipeWords words;
   std::string resume;
   bool go_on = false;
   std::string init;
