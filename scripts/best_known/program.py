@@ -54,6 +54,10 @@ def ran(*arguments, before=("emplace",)):
         try:
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
+        except KeyboardInterrupt:  # in the main thread; a training still writes its checkpoint
+            process.terminate()
+            process.wait()
+            raise
         finally:
             running.discard(process)
         if stopped.is_set():
