@@ -25,7 +25,7 @@ Ticks critical_path(BoundContext& context) { return longest_through(context.prob
 
 // The quick effort is nearly free; each next one starts from the times of the one before.
 constexpr JointEffort efforts[] = {{100, 0, 0}, {300, 1, 16}, {1000, 2, 64}};
-constexpr double joint_share = 0.25;  // of the time that is left
+constexpr double joint_share = 0.5;  // of the time that is left
 
 Ticks joint_path(BoundContext& context) {
   const Deadline deadline(context.deadline.left() * joint_share, [&] { return context.deadline.passed(); });
@@ -52,7 +52,9 @@ BoundEntry critical_path_bound() {
 BoundEntry joint_path_bound() {
   BoundEntry entry;
   entry.name = "joint-path";
-  entry.summary = "The longest path, where ops that cannot wait for a transfer run one after the other on one device.";
+  entry.summary =
+      "The longest path, where ops that cannot wait for a transfer run one after the other on one device, and the "
+      "transfers of a device wait for each other.";
   entry.reference = "Papadimitriou and Yannakakis (1990)";
   entry.bound = joint_path;
   return entry;

@@ -33,8 +33,10 @@ Ticks one_machine_bound(std::vector<Job>& jobs) {
   return longest;
 }
 
-void JointRegion::clear(std::int64_t speed_off) {
+void JointRegion::clear(std::int64_t speed_off, bool in_turns, bool out_turns) {
   speed_off_ = speed_off;
+  in_turns_ = in_turns;
+  out_turns_ = out_turns;
   ops_.clear();
   arcs_.clear();
   first_arc_.assign(1, 0);
@@ -193,7 +195,8 @@ bool JointRegion::search(Ticks start) {
     if (side_[u] == elsewhere)
       jobs_.push_back(
           {times_[u].start_off, static_cast<Ticks>(Wide{ops_[u].time_off} * speed_unit / speed_off_), times_[u].off});
-  if (one_machine_bound(jobs_) > start) return true;
+  if (one_machine_bound(jobs_) > start || crowded(start)) return true;
+  if (overloaded(start, true) || overloaded(start, false)) return true;
   if (branched_ >= branches_) return false;
   // The op that most others here need: its side says most about theirs.
   const auto arcs = [&](std::size_t u) { return first_arc_[u + 1] - first_arc_[u]; };

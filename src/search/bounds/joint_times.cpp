@@ -4,57 +4,12 @@
 #include <queue>
 #include <set>
 
+#include "search/bounds/joint_devices.hpp"
 #include "search/bounds/joint_region.hpp"
 
 namespace emplace::search {
 
 namespace {
-
-// Devices that can be exchanged without changing any time: for each device the first one like it.
-std::vector<std::size_t> alike_devices(const Problem& p, const std::vector<std::uint8_t>& possible) {
-  const std::size_t devices = p.device_count();
-  const auto cls = [&](std::size_t from, std::size_t to) { return p.route_class[from * devices + to]; };
-  const auto alike = [&](std::size_t a, std::size_t b) {
-    if (cls(a, b) != cls(b, a)) return false;
-    for (std::size_t c = 0; c < devices; ++c)
-      if (c != a && c != b && (cls(a, c) != cls(b, c) || cls(c, a) != cls(c, b))) return false;
-    for (std::size_t op = 0; op < p.op_count(); ++op) {
-      const std::size_t row = op * devices;
-      if (p.op_time[row + a] != p.op_time[row + b] || possible[row + a] != possible[row + b]) return false;
-    }
-    return true;
-  };
-  std::vector<std::size_t> first(devices);
-  for (std::size_t d = 0; d < devices; ++d) {
-    first[d] = d;
-    for (std::size_t c = 0; c < d; ++c)
-      if (first[c] == c && alike(c, d)) {
-        first[d] = c;
-        break;
-      }
-  }
-  return first;
-}
-
-// What all devices but d get done of ops' least times there: a device's speed is the largest, over all ops, of the
-// least time on a device other than d divided by the time on this one; rounded up.
-std::int64_t speed_elsewhere(const Problem& p, const std::vector<std::uint8_t>& possible, std::size_t d) {
-  const std::size_t devices = p.device_count();
-  std::vector<Wide> speed(devices, 0);
-  for (std::size_t op = 0; op < p.op_count(); ++op) {
-    const std::size_t row = op * devices;
-    Ticks least = never;
-    for (std::size_t e = 0; e < devices; ++e)
-      if (e != d && possible[row + e] != 0) least = std::min(least, p.op_time[row + e]);
-    for (std::size_t e = 0; e < devices; ++e)
-      if (e != d && possible[row + e] != 0)
-        speed[e] =
-            std::max(speed[e], (Wide{least} * JointRegion::speed_unit + p.op_time[row + e] - 1) / p.op_time[row + e]);
-  }
-  Wide sum = 0;
-  for (const Wide each : speed) sum += each;
-  return static_cast<std::int64_t>(std::max<Wide>(sum, 1));
-}
 
 // One direction: heads, or tails on the reversed graph, where "before" means after.
 class JointSweep {
@@ -67,7 +22,9 @@ class JointSweep {
         forward_(forward),
         deadline_(deadline),
         effort_(effort),
-        alike_(alike_devices(p, possible)),
+        in_turns_(turns_of(p, forward)),
+        out_turns_(turns_of(p, !forward)),
+        alike_(alike_devices(p, possible, in_turns_, out_turns_)),
         plain_(p, forward),
         position_(p.op_count()),
         seen_(p.op_count(), 0),
@@ -146,7 +103,13 @@ class JointSweep {
   }
   // The op on d and on the other devices that it may be on.
   [[nodiscard]] JointRegion::Op sides(std::uint32_t op, std::size_t d) const {
-    JointRegion::Op sides{.end_on = never, .end_off = never, .time_on = never, .time_off = never, .start_off = never};
+    JointRegion::Op sides{.end_on = never,
+                          .end_off = never,
+                          .time_on = never,
+                          .time_off = never,
+                          .start_off = never,
+                          .aside_in = {},
+                          .aside_out = {}};
     for (std::size_t e = 0; e < devices_; ++e) {
       const std::size_t at = op * devices_ + e;
       if (possible_[at] == 0) continue;
@@ -159,6 +122,13 @@ class JointSweep {
       } else {
         sides.end_off = std::min(sides.end_off, end_[at]);
         sides.start_off = std::min(sides.start_off, end_[at] - time);
+        const auto aside = [&](const Turns& turns, JointRegion::Aside& there) {
+          if (turns.beside[e] == 0) return;
+          there.end = std::min(there.end, end_[at]);
+          there.time = std::min(there.time, time);
+        };
+        aside(in_turns_[d], sides.aside_in);
+        aside(out_turns_[d], sides.aside_out);
       }
     }
     return sides;
@@ -173,7 +143,7 @@ class JointSweep {
   // The ops that v cannot wait for if they are not on d, and the arcs between them and v.
   void gather(std::uint32_t v, std::size_t d, Ticks start) {
     ++stamp_;
-    region_.clear(speed_off_[d]);
+    region_.clear(speed_off_[d], in_turns_[d].of_pair, out_turns_[d].of_pair);
     std::priority_queue<std::pair<std::size_t, std::uint32_t>> open;
     const auto reach = [&](std::uint32_t op) {
       each_before(op, [&](std::uint32_t before, std::uint32_t) {
@@ -200,7 +170,8 @@ class JointSweep {
         const bool same = together(u, w);
         region_.add_arc({.to = local_[w],
                          .in = same ? never : quickest(tensor, in_[d]),
-                         .out = same ? never : quickest(tensor, out_[d])});
+                         .out = same ? never : quickest(tensor, out_[d]),
+                         .tensor = tensor});
       });
       if (!region_.keep_op(start - margin)) continue;
       seen_[u] = stamp_;
@@ -215,6 +186,7 @@ class JointSweep {
   const bool forward_;
   const Deadline& deadline_;
   const JointEffort& effort_;
+  const std::vector<Turns> in_turns_, out_turns_;  // D
   const std::vector<std::size_t> alike_;
   const EarliestSweep plain_;
   std::vector<std::size_t> position_;

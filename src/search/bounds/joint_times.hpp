@@ -1,5 +1,5 @@
 // Earliest times that count the choice between staying together and a transfer: ops whose results could not reach
-// another device in time run on one device, one after the other.
+// another device in time run on one device, one after the other, and transfers wait for each other on its channel.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,8 @@ struct JointEffort {
 // A(u) is u's earliest end on another device + the least time from there to v, by a recursion along the paths from u to
 // v over two states, "on d" and "elsewhere"; a tensor between them takes its quickest transfer into (out of) d. If u is
 // known to be on d, or elsewhere, the times of the ops around it grow, and they may be decided in turn (JointRegion).
+// Then the transfers between d and elsewhere are known too, which take turns where they share a channel with
+// contention (R3; joint_transfers.cpp).
 // Tails are the same on the reversed graph. After the deadline, ops have only what their neighbours' times give them.
 EarliestTimes joint_times(const Problem& problem, const std::vector<std::uint8_t>& possible, const EarliestTimes& given,
                           const Deadline& deadline, const JointEffort& effort);
