@@ -24,7 +24,7 @@ Ticks longest_through(const Problem& problem, const EarliestTimes& times) {
 Ticks critical_path(BoundContext& context) { return longest_through(context.problem, context.earliest); }
 
 // The quick effort is nearly free; each next one starts from the times of the one before.
-constexpr JointEffort efforts[] = {{100, 0, 0}, {300, 1, 16}, {1000, 2, 64}};
+constexpr JointEffort efforts[] = {{100, 0, 0}, {300, 1, 16}, {300, 1, 128}, {1000, 2, 64}};
 constexpr double joint_share = 0.5;  // of the time that is left
 
 Ticks joint_path(BoundContext& context) {
