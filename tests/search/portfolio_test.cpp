@@ -107,13 +107,14 @@ TEST(Best, RefusesUnknownRoles) {
   EXPECT_THROW(place("best", sixty_ops(1), Schedule::fifo, 100, nullptr, 1, options), InputError);
 }
 
-TEST(GainBandit, TriesEveryArmOnceInTheirOrder) {
-  GainBandit bandit(3);
-  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1, 2));
+TEST(GainBandit, TriesNewArmsInEverySecondSlice) {
+  GainBandit bandit(4);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1, 2, 3));
   bandit.reward(0, 5, 10);
-  EXPECT_THAT(bandit.ranking(), ElementsAre(1, 2, 0));
+  EXPECT_THAT(bandit.ranking(), ElementsAre(1, 0, 2, 3));
   bandit.reward(1, 0, 10);
-  EXPECT_THAT(bandit.ranking(), ElementsAre(2, 0, 1));
+  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 2, 3, 1)) << "0 gained; 2 and 3 cost nothing so far";
+  EXPECT_THAT(bandit.ranking(), ElementsAre(2, 0, 3, 1));
 }
 
 TEST(GainBandit, PrefersTheArmThatLatelyGainedMostForItsCost) {
@@ -127,13 +128,13 @@ TEST(GainBandit, PrefersTheArmThatLatelyGainedMostForItsCost) {
   EXPECT_THAT(bandit.ranking(), ElementsAre(1, 0)) << "(4 + 0) / 2 = 2, and 3";
 }
 
-TEST(GainBandit, GivesEveryFourthSliceToTheArmThatGotLeast) {
+TEST(GainBandit, GivesEveryEighthSliceToTheArmThatGotLeast) {
   GainBandit bandit(3);
   bandit.reward(0, 9, 3);
   bandit.reward(1, 3, 2);
   bandit.reward(2, 0, 1);
-  for (int slice = 1; slice <= 8; ++slice)
-    EXPECT_THAT(bandit.ranking(), slice % 4 == 0 ? ElementsAre(2, 0, 1) : ElementsAre(0, 1, 2)) << slice;
+  for (int slice = 0; slice < 16; ++slice)
+    EXPECT_THAT(bandit.ranking(), slice % 8 == 1 ? ElementsAre(2, 0, 1) : ElementsAre(0, 1, 2)) << slice;
 }
 
 // Two chains of ten ops of 1 ms; transfers take 12 ms, so that an op that leaves its chain makes the step longer.

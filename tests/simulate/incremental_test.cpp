@@ -59,7 +59,10 @@ void follow(const Problem& problem, const Placement& start, std::size_t moves, S
   const auto exact = make_exact_engine(problem, Schedule::in_order);
   const auto incremental = make_incremental_engine(problem);
   Placement base = start;
-  RC_ASSERT(incremental->set_base(base) == exact->evaluate(base));
+  if (random.below(2) == 0)
+    RC_ASSERT(incremental->set_base(base) == exact->evaluate(base));
+  else
+    incremental->set_base(base, exact->evaluate(base));
   for (std::size_t i = 0; i < moves; ++i) {
     const Move move = random_move(problem, random);
     Placement moved = base;

@@ -61,10 +61,13 @@ std::size_t SearchSession::width(std::size_t wanted) const {
   return request_.pool == nullptr ? 1 : request_.pool->size();
 }
 
-void SearchSession::try_placers(std::span<const PortfolioEntry> entries, double share) {
+void SearchSession::try_placers(std::span<const PortfolioEntry> entries, double share, const Placement* start) {
   if (entries.empty() || exhausted()) return;
   PlacerRequest common = request_;
-  if (best_.evaluations > 0) common.start = &best_.placement;
+  if (start != nullptr)
+    common.start = start;
+  else if (best_.evaluations > 0)
+    common.start = &best_.placement;
   if (request_.seconds) common.seconds = std::max(share * deadline_.left(), least_seconds);
   if (request_.on_progress)
     common.on_progress = [&](const PlacerProgress& news) {

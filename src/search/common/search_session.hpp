@@ -46,10 +46,10 @@ class SearchSession {
   // of evaluations: `wanted`, or fewer if few evaluations are left, so that results are bitwise equal for every pool.
   // One if this search is itself a job of a pool.
   [[nodiscard]] std::size_t width(std::size_t wanted) const;
-  // Runs other placers in parallel, all from the best placement so far, with a share of the remaining budget;
-  // evaluations are divided equally. Results are taken in the order of the entries. Does nothing if the budget is used
-  // up.
-  void try_placers(std::span<const PortfolioEntry> entries, double share = 1);
+  // Runs other placers in parallel, all from the best placement so far or from `start`, with a share of the remaining
+  // budget; evaluations are divided equally. Results are taken in the order of the entries. Does nothing if the budget
+  // is used up.
+  void try_placers(std::span<const PortfolioEntry> entries, double share = 1, const Placement* start = nullptr);
   // Tells the session how many evaluations the search has made so far on its own engine.
   void searched(std::uint64_t evaluations) {
     best_.evaluations += evaluations - searched_;

@@ -3,6 +3,7 @@
 // The first climb starts from the best of the quick placers; each later one from the best so far with some coarse units
 // moved at random (iterated local search, Lourenco, Martin, Stuetzle 2003), with newly drawn units.
 #include <algorithm>
+#include <string>
 
 #include "emplace/base/random.hpp"
 #include "search/common/units.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 struct ClimbOptions {
   std::int64_t kicks = 3, coarsest = 32;
+  std::string moves = "critical";
   ChainOptions chains;
 };
 
@@ -23,13 +25,21 @@ void describe(ClimbOptions& o, OptionVisitor& visit) {
   visit("kicks", o.kicks,
         {.min = 1, .max = 1'000'000, .help = "Largest number of units that are moved at random for a new start."});
   visit("coarsest", o.coarsest, {.min = 2, .max = 1'000'000'000, .help = "Number of units of the coarsest level."});
+  visit("moves", o.moves,
+        {.choices = {"critical", "all"},
+         .help = "Which moves are tried: of units on the critical path, to devices of their neighbours and one random "
+                 "device; or of all units to all devices."});
   describe(o.chains, visit);
 }
 
 class Climber {
  public:
   Climber(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, SearchSession& session)
-      : request_(request), options_(options), units_(units), session_(session), climb_(request, session, false) {}
+      : request_(request),
+        options_(options),
+        units_(units),
+        session_(session),
+        climb_(request, session, options.moves == "critical") {}
 
   void run() {
     const Problem& problem = *request_.problem;

@@ -78,14 +78,18 @@ class CriticalUnits {
 std::bitset<max_devices> devices_to_try(Climb& climb, std::uint32_t unit) {
   const Problem& problem = climb.problem;
   std::bitset<max_devices> devices;
-  if (!climb.guided) return devices.set();
+  if (!climb.guided || !climb.neighbourhood.outcome().feasible()) return devices.set();
   const auto& at = climb.neighbourhood.placement().device;
   for (const std::uint32_t op : climb.neighbourhood.units().members[unit]) {
     for (const std::uint32_t tensor : problem.inputs[op]) devices.set(at[problem.producer[tensor].index()]);
     for (const std::uint32_t tensor : problem.outputs[op])
       for (const std::uint32_t consumer : problem.consumers[tensor]) devices.set(at[consumer]);
   }
-  devices.set(climb.random.below(static_cast<std::uint32_t>(problem.device_count())));
+  if (problem.device_count() > 1) {
+    const std::uint32_t other = climb.random.below(static_cast<std::uint32_t>(problem.device_count()) - 1);
+    const std::uint32_t home = at[climb.neighbourhood.units().members[unit].front()];
+    devices.set(other < home ? other : other + 1);
+  }
   return devices;
 }
 

@@ -19,7 +19,7 @@ Neighbourhood::Neighbourhood(const Problem& problem, const Grouping& units, Sche
 Outcome Neighbourhood::start(const Placement& placement) {
   placement_ = placement;
   ++checks_;
-  outcome_ = exact_->evaluate(placement_);
+  outcome_ = exact_->evaluate(placement_, {.usage = nullptr, .timeline = nullptr, .starts = &starts_});
   if (has_order()) mover_.reset(placement_.order);
   rebase();
   return outcome_;
@@ -56,7 +56,7 @@ Outcome Neighbourhood::check(const Change& change) {
     return checked_.outcome;
   }
   make(change);
-  checked_ = {change, exact_->evaluate(placement_)};
+  checked_ = {change, exact_->evaluate(placement_, {.usage = nullptr, .timeline = nullptr, .starts = &starts_})};
   take_back();
   return checked_.outcome;
 }
@@ -154,7 +154,7 @@ void Neighbourhood::put(std::uint32_t unit, std::uint8_t device) {
 
 // Running in-order, with the order in which a run started its ops, gives the same run: a device starts one op at a
 // time, consumers start after their producers, and each channel of a device carries the outputs of its ops in that
-// order.
+// order. starts_ must be of this placement, unless its order is the order of its run.
 void Neighbourhood::rebase() {
   any_checked_ = false;
   critical_is_current_ = false;
@@ -162,13 +162,10 @@ void Neighbourhood::rebase() {
   in_own_order_ = placement_;
   if (schedule_ != Schedule::in_order) {
     in_own_order_.order = problem_.topological;
-    if (outcome_.timed()) {
-      exact_->evaluate(placement_, {.usage = nullptr, .timeline = &timeline_});
-      std::ranges::stable_sort(in_own_order_.order, {}, [&](std::uint32_t op) { return timeline_.op_start[op]; });
-    }
+    if (outcome_.timed())
+      std::ranges::stable_sort(in_own_order_.order, {}, [&](std::uint32_t op) { return starts_[op]; });
   }
-  const Outcome again = incremental_->set_base(in_own_order_);
-  EMPLACE_CHECK(again == outcome_);
+  incremental_->set_base(in_own_order_, outcome_);
 }
 
 }  // namespace emplace::search

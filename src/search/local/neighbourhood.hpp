@@ -119,6 +119,7 @@ class Neighbourhood {
     Outcome outcome;
   };
   Checked checked_;
+  std::vector<Ticks> starts_;  // of the ops in the last exact simulation of a whole step
   bool any_checked_ = false;
   bool may_overflow_ = false;
   std::uint64_t guesses_ = 0, guessed_ops_ = 0, ordered_ops_ = 0, checks_ = 0;

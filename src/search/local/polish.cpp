@@ -30,12 +30,16 @@ class Polishing {
     });
     for (const Grouping& level : levels) {
       if (made_ >= evaluations) return;
-      LocalSearchResult found =
-          local_search(problem_, level, schedule_, now_.placement,
-                       {.seed = job_.seed + searches_++, .evaluations = evaluations - made_, .seconds = {}, .stop = [] {
-                          stop_point();
-                          return false;
-                        }});
+      LocalSearchResult found = local_search(problem_, level, schedule_, now_.placement,
+                                             {.seed = job_.seed + searches_++,
+                                              .evaluations = evaluations - made_,
+                                              .seconds = {},
+                                              .stop =
+                                                  [] {
+                                                    stop_point();
+                                                    return false;
+                                                  },
+                                              .guided = true});
       made_ += found.guesses + found.checks;
       now_ = {std::move(found.placement), found.outcome};
     }

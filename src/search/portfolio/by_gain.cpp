@@ -11,22 +11,15 @@
 namespace emplace::search {
 
 std::vector<std::size_t> GainBandit::ranking() {
+  constexpr std::size_t trying = 2, exploring = 8;
   std::vector<std::size_t> order(arms_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto tried = [&](std::size_t arm) { return arms_[arm].cost > 0; };
-  if (std::ranges::all_of(order, tried)) {
-    const auto by_cost = [&](std::size_t a, std::size_t b) { return arms_[a].cost < arms_[b].cost; };
-    const auto by_rate = [&](std::size_t a, std::size_t b) {
-      return arms_[a].rate != arms_[b].rate ? arms_[a].rate > arms_[b].rate : by_cost(a, b);
-    };
-    std::ranges::stable_sort(order, by_rate);
-    if (++slices_ % exploring == 0) {
-      const auto least = std::ranges::min_element(order, by_cost);
-      std::rotate(order.begin(), least, least + 1);
-    }
-  } else {
-    std::ranges::stable_partition(order, [&](std::size_t arm) { return !tried(arm); });
-  }
+  const auto by_cost = [&](std::size_t a, std::size_t b) { return arms_[a].cost < arms_[b].cost; };
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return arms_[a].rate != arms_[b].rate ? arms_[a].rate > arms_[b].rate : by_cost(a, b);
+  });
+  const auto least = std::ranges::min_element(order, by_cost);
+  if (slices_++ % (arms_[*least].cost == 0 ? trying : exploring) == 1) std::rotate(order.begin(), least, least + 1);
   return order;
 }
 
@@ -58,43 +51,89 @@ double left_of(const SearchSession& session) {
 
 }  // namespace
 
+namespace {
+
+constexpr double least_share = 1.0 / 32, most_share = 1.0 / 8;  // of a slice
+
+class Slices {
+ public:
+  Slices(SearchSession& session, const PlacerRequest& request, const std::vector<PortfolioEntry>& searches,
+         std::size_t width)
+      : session_(session),
+        request_(request),
+        searches_(searches),
+        width_(width),
+        whole_(left_of(session)),
+        descent_(share_of_descent(session, *request.problem, width)),
+        bandit_(searches.size()),
+        seeds_(searches.size(), 0) {}
+
+  // Two lines that both begin at the placement that the quick placers found, of which the better one goes on: the first
+  // search of the list and then the second, and the second alone. Which of them leads to the better placements depends
+  // on the problem, and shows early.
+  void begin(std::vector<PortfolioEntry> beside) {
+    constexpr double least_of_line = 1.0 / 10, most_of_line = 1.0 / 4;  // of each of the two searches in a line
+    const double share = std::clamp(descent_, least_of_line, most_of_line);
+    if (searches_.size() < 2) return run({0, 0}, share, std::move(beside));
+    const Placement quick = session_.placement();
+    const bool has_start = session_.result().evaluations > 0;
+    run({0, 0}, share, std::move(beside));
+    run({1, 1}, share, {});
+    run({1, 1}, 2 * share, {}, has_start ? &quick : nullptr);
+  }
+
+  // Returns false if all searches were refused.
+  bool go_on() {
+    const std::uint64_t evaluations = session_.result().evaluations;
+    run(bandit_.ranking(), std::clamp(descent_, least_share, most_share), {});
+    return !session_.counts_evaluations() || session_.result().evaluations != evaluations;
+  }
+
+ private:
+  // Half of the jobs are of the first search of the ranking, the rest of the next. All begin with the best placement so
+  // far, or with `from`.
+  void run(const std::vector<std::size_t>& ranking, double share, std::vector<PortfolioEntry> batch,
+           const Placement* from = nullptr) {
+    if (session_.exhausted() || session_.result().proved_optimal) return;
+    std::map<std::size_t, std::size_t> jobs_of;
+    const std::size_t jobs = batch.size() + width_;
+    for (std::size_t job = 0; job < width_; ++job) {
+      const std::size_t half = (width_ + 1) / 2;
+      const std::size_t arm = ranking[job < half || ranking.size() == 1 ? 0 : 1 + (job - half) % (ranking.size() - 1)];
+      batch.push_back(searches_[arm]);
+      batch.back().seed = seed_of_chain(request_.seed, seeds_[arm]++);
+      ++jobs_of[arm];
+    }
+    const double before = left_of(session_);
+    const double slice = share * whole_ > 0.75 * before ? before : share * whole_;
+    const std::size_t step = session_.result().steps.size();
+    session_.try_placers(batch, std::min(1.0, slice / before), from);
+    std::map<std::string, double> gained;
+    for (const PlacerStep& each : std::span(session_.result().steps).subspan(step))
+      gained[each.method] += static_cast<double>(each.gained);
+    for (const auto& [arm, count] : jobs_of)
+      bandit_.reward(arm, gained[searches_[arm].method],
+                     slice * static_cast<double>(count) / static_cast<double>(jobs));
+  }
+
+  SearchSession& session_;
+  const PlacerRequest& request_;
+  const std::vector<PortfolioEntry>& searches_;
+  const std::size_t width_;
+  const double whole_, descent_;
+  GainBandit bandit_;
+  std::vector<std::size_t> seeds_;  // how many jobs each search has had
+};
+
+}  // namespace
+
 void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
                  const std::vector<PortfolioEntry>& searches, std::size_t width) {
-  constexpr double least_share = 1.0 / 32, most_share = 1.0 / 8;
   if (searches.empty() || session.exhausted() || session.result().proved_optimal) return;
-  const double whole = left_of(session);
-  const double descent = share_of_descent(session, *request.problem, width);
-  GainBandit bandit(searches.size());
-  std::vector<std::size_t> seeds(searches.size(), 0);  // how many jobs each search has had
-  for (bool is_first = true; !session.exhausted() && !session.result().proved_optimal; is_first = false) {
-    const std::vector<std::size_t> ranking = bandit.ranking();
-    std::vector<PortfolioEntry> batch = std::move(first);
-    first.clear();
-    std::map<std::string, std::size_t> jobs_of;
-    const std::size_t jobs = batch.size() + width;
-    for (std::size_t job = 0; job < width; ++job) {
-      const std::size_t half = (width + 1) / 2;
-      const std::size_t arm = ranking[job < half || ranking.size() == 1 ? 0 : 1 + (job - half) % (ranking.size() - 1)];
-      batch.push_back(searches[arm]);
-      batch.back().seed = seed_of_chain(request.seed, seeds[arm]++);
-      ++jobs_of[searches[arm].method];
-    }
-    // The first search in the list may need all of the budget to come down; the others begin from what it found.
-    const double share = std::clamp(descent, least_share, is_first ? 1.0 : most_share);
-    const double before = left_of(session);
-    const double slice = share * whole > 0.75 * before ? before : share * whole;
-    const std::size_t step = session.result().steps.size();
-    const std::uint64_t evaluations = session.result().evaluations;
-    session.try_placers(batch, std::min(1.0, slice / before));
-    if (session.counts_evaluations() && session.result().evaluations == evaluations) return;  // all were refused
-    std::map<std::string, double> gained;
-    for (const PlacerStep& each : std::span(session.result().steps).subspan(step))
-      gained[each.method] += static_cast<double>(each.gained);
-    for (std::size_t arm = 0; arm < searches.size(); ++arm)
-      if (const auto found = jobs_of.find(searches[arm].method); found != jobs_of.end())
-        bandit.reward(arm, gained[searches[arm].method],
-                      slice * static_cast<double>(found->second) / static_cast<double>(jobs));
-  }
+  Slices slices(session, request, searches, width);
+  slices.begin(std::move(first));
+  while (!session.exhausted() && !session.result().proved_optimal)
+    if (!slices.go_on()) return;
 }
 
 }  // namespace emplace::search

@@ -17,13 +17,13 @@ class GainBandit {
  public:
   explicit GainBandit(std::size_t arms) : arms_(arms) {}
 
-  // The arms, the one to try first in front: those not tried yet in their order; then by gain for cost, except that
-  // every fourth ranking has the arm that got least in front. Each call is one slice.
+  // The arms, by gain for cost, the one to try first in front; arms that gained nothing by cost. While there are arms
+  // that were not tried, every second ranking has one of them in front, after that every eighth the arm that got least.
+  // Each call is one slice.
   std::vector<std::size_t> ranking();
   void reward(std::size_t arm, double gained, double cost);
 
  private:
-  static constexpr std::size_t exploring = 4;
   struct Arm {
     double cost = 0;  // 0: not tried
     double rate = 0;  // gain for cost; each slice halves the weight of those before it
@@ -32,9 +32,9 @@ class GainBandit {
   std::size_t slices_ = 0;
 };
 
-// Runs searches until the budget is used up or the result is proved optimal. Each slice runs `width` jobs in parallel,
-// with different seeds, all from the best placement so far: half of them of the first search in the ranking, the rest
-// of the next. `first` run beside the first slice.
+// Runs searches until the budget is used up or the result is proved optimal. The first two of the list begin; then each
+// slice runs `width` jobs in parallel, with different seeds, all from the best placement so far: half of them of the
+// first search in the ranking, the rest of the next. `first` run beside the first slice.
 void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
                  const std::vector<PortfolioEntry>& searches, std::size_t width);
 

@@ -44,6 +44,9 @@ std::vector<PortfolioEntry> members(Roles roles, PlacerRole role, const PlacerRe
   for (const PlacerEntry& entry : placers())
     if (is_in_best(entry, role, request.objective) && (roles == Roles::all || is_classic(entry.name)))
       entries.push_back({.method = entry.name, .seed = request.seed});
+  if (roles == Roles::classic)
+    for (PortfolioEntry& entry : entries)
+      if (entry.method == "climb") entry.options.set("moves", {"all", "classic"});
   return entries;
 }
 

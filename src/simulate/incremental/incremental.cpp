@@ -30,12 +30,16 @@ class OrderedEngine final : public IncrementalEngine {
   }
 
   Outcome set_base(const Placement& placement) override {
-    outcome_ = exact_->evaluate(placement);
+    set_base(placement, exact_->evaluate(placement));
+    return outcome_;
+  }
+
+  void set_base(const Placement& placement, const Outcome& known) override {
+    outcome_ = known;
     base_ = placement;
     run_.lay_out(base_);
     evaluated_ = false;
     start_over();
-    return outcome_;
   }
 
   MoveEvaluation try_moves(std::span<const Relocation> relocations) override {

@@ -43,6 +43,8 @@ class IncrementalEngine {
   // Simulates the whole placement, which must have passed check_placement and needs an order (InputError without one).
   // The outcome is exact, memory included. The last move tried is dropped.
   virtual Outcome set_base(const Placement& placement) = 0;
+  // The same for a placement whose outcome is known, which is not computed again.
+  virtual void set_base(const Placement& placement, const Outcome& known) = 0;
 
   // Evaluates the base with these ops on other devices, at the same positions in the order; no op may be in two
   // relocations. The base itself does not change.
