@@ -214,5 +214,17 @@ TEST_F(Place, SaysWhyNothingIsFeasible) {
   }
 }
 
+TEST_F(Place, CountsSecondsOnTheClockThatTheEnvironmentNames) {
+  std::vector<std::string> arguments = command(place("climb", {"--seconds", "0.2", "--json"}));
+  arguments.insert(arguments.begin(), {"env", "EMPLACE_CLOCK=cpu"});
+  const Finished done = run(arguments);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_GE(json::parse(done.out)["seconds"], 0.2);
+  arguments[1] = "EMPLACE_CLOCK=sun";
+  const Finished refused = run(arguments);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("EMPLACE_CLOCK must be 'wall' or 'cpu', got 'sun'"));
+}
+
 }  // namespace
 }  // namespace emplace::test::place_test

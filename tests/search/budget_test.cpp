@@ -6,6 +6,7 @@
 #include <set>
 
 #include "emplace/base/random.hpp"
+#include "search/common/budget_clock.hpp"
 #include "search/common/predicted_time.hpp"
 #include "search/common/units.hpp"
 #include "search/list/idle_times.hpp"
@@ -220,6 +221,13 @@ TEST(EqualColumns, AreFoundEvenIfTheyFirstDifferInOneRowFromAThird) {
                                     2, 3, 3, 2, 3,  //
                                     4, 4, 5, 4, 4};
   EXPECT_THAT(first_equal_column(table, 5), ElementsAre(0, 1, 2, 0, 1));
+}
+
+TEST(BudgetClock, IsRealTimeUnlessTheEnvironmentNamesAnother) {
+  EXPECT_EQ(clock_of_name(""), BudgetClock::wall);
+  EXPECT_EQ(clock_of_name("wall"), BudgetClock::wall);
+  EXPECT_EQ(clock_of_name("cpu"), BudgetClock::cpu);
+  EXPECT_THROW(clock_of_name("sun"), InputError);
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <limits>
 #include <optional>
 
 #include "emplace/search/placer.hpp"
+#include "search/common/budget_clock.hpp"
 
 namespace emplace::search {
 
@@ -24,15 +24,12 @@ class Deadline {
   [[nodiscard]] double left() const {  // in seconds; infinite without a budget
     return seconds_ ? *seconds_ - elapsed() : std::numeric_limits<double>::infinity();
   }
-  [[nodiscard]] double elapsed() const {  // seconds since construction
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  [[nodiscard]] double elapsed() const { return clock_seconds() - start_; }  // seconds since construction
 
  private:
-  using Clock = std::chrono::steady_clock;
   std::optional<double> seconds_;
   std::function<bool()> stop_;
-  Clock::time_point start_ = Clock::now();
+  double start_ = clock_seconds();
 };
 
 // Number of placements that are evaluated between two looks at the clock: with a budget of seconds fewer if the problem

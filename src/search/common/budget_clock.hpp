@@ -1,0 +1,22 @@
+// The clock by which budgets of seconds are counted.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace emplace::search {
+
+// wall: real time. cpu: what this process computes, so that searches can be measured beside other programs; only for
+// one process, because ranks that wait compute too.
+enum class BudgetClock : std::uint8_t { wall, cpu };
+
+// The environment variable with the name of the clock.
+inline constexpr const char* clock_variable = "EMPLACE_CLOCK";
+
+// `wall`, the clock of an empty name, or `cpu`. InputError for others.
+BudgetClock clock_of_name(std::string_view name);
+
+// The time now on the clock that the environment names, in seconds since any one moment.
+double clock_seconds();
+
+}  // namespace emplace::search
