@@ -17,18 +17,26 @@ namespace {
 
 class Budget {
  public:
-  Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood)
-      : options_(options), neighbourhood_(neighbourhood), deadline_(options.seconds, options.stop) {}
+  Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood, std::size_t ops)
+      : options_(options), neighbourhood_(neighbourhood), ops_(ops), deadline_(options.seconds, options.stop) {}
 
-  [[nodiscard]] bool spent() const {
+  // Looks at the clock only now and then, because a guess may take as little time as that.
+  [[nodiscard]] bool spent() {
+    constexpr std::uint64_t ops_between_looks = 8192;  // about 0.2 ms
     if (options_.evaluations && neighbourhood_.evaluations() >= *options_.evaluations) return true;
-    return deadline_.passed();
+    const std::uint64_t simulated = neighbourhood_.guessed_ops() + neighbourhood_.checks() * ops_;
+    if (passed_ || simulated < next_look_) return passed_;
+    next_look_ = simulated + ops_between_looks;
+    return passed_ = deadline_.passed();
   }
 
  private:
   const LocalSearchOptions& options_;
   const Neighbourhood& neighbourhood_;
+  const std::size_t ops_;
   const Deadline deadline_;
+  std::uint64_t next_look_ = 0;
+  bool passed_ = false;
 };
 
 void shuffle(std::vector<std::uint32_t>& items, Stream random) {
@@ -40,7 +48,7 @@ void shuffle(std::vector<std::uint32_t>& items, Stream random) {
 struct Climb {
   const Problem& problem;
   Neighbourhood& neighbourhood;
-  const Budget& budget;
+  Budget& budget;
   Stream& random;
   bool guided;
 };
@@ -163,7 +171,7 @@ std::uint64_t improve_order(Climb& climb) {
 LocalSearchResult local_search(const Problem& problem, const Grouping& units, Schedule schedule, const Placement& start,
                                const LocalSearchOptions& options) {
   Neighbourhood neighbourhood(problem, units, schedule);
-  const Budget budget(options, neighbourhood);
+  Budget budget(options, neighbourhood, problem.op_count());
   neighbourhood.start(start);
 
   LocalSearchResult result;
