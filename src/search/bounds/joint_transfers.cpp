@@ -8,7 +8,7 @@ namespace emplace::search {
 
 namespace {
 
-constexpr std::size_t windows = 8;  // of time up to `start`, in which d and its channel are looked at
+constexpr std::size_t window_count = 8;  // of time up to `start`, in which d and its channel are looked at
 
 }  // namespace
 
@@ -131,8 +131,8 @@ bool JointRegion::overloaded(Ticks start, bool in) {
   if (free == 0) return false;
   choices_.resize(kept);
   std::sort(releases_.begin(), releases_.end());
-  for (std::size_t part = 0; part < windows; ++part)
-    if (lacks_time(start, releases_[part * kept / windows])) return true;
+  for (std::size_t part = 0; part < window_count; ++part)
+    if (lacks_time(start, releases_[part * kept / window_count])) return true;
   return false;
 }
 
