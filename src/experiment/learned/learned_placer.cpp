@@ -1,4 +1,5 @@
-// First the quick placers' answers; then rounds: the policy's draws, the best of them improved on the policy's units,
+// First the quick placers' answers, and the search from random placements of layers where there is time; then rounds:
+// the policy's draws, the best of them improved on the policy's units,
 // climbs from the best placement so far, and a fine-tuning of the policy on what they found, so that the next round
 // draws near it. The first round draws zero-shot; a short budget has no other.
 #include "experiment/learned/learned_placer.hpp"
@@ -15,6 +16,7 @@
 #include "search/common/search_session.hpp"
 #include "search/local/chains.hpp"
 #include "search/local/local_search.hpp"
+#include "search/portfolio/by_gain.hpp"
 
 namespace emplace::experiment {
 
@@ -78,6 +80,7 @@ class LearnedSearch {
         ascent_({.learning_rate = options.learning_rate}) {}
 
   void run() {
+    begin_from_layers();
     const std::size_t rounds = round_count();
     for (std::size_t round = 0; round < rounds && !session_.exhausted(); ++round) {
       if (round > 0 && options_.fit_steps > 0) learn_from_best();
@@ -94,6 +97,14 @@ class LearnedSearch {
   static constexpr std::size_t coarsest = 32;      // units of the coarsest level on which they are
   static constexpr double draw_share = 0.1;        // of a round's budget
   static constexpr double improve_share = 0.1;     // for each draw
+  static constexpr double layers_share = 0.1;      // of the whole budget
+
+  // A second line of search, which knows nothing of the policy: the climbs go on from the better of the two.
+  void begin_from_layers() {
+    if (search::share_of_descent(session_, *request_.problem, 1) > layers_share) return;
+    const search::PortfolioEntry layers{.method = "layers", .seed = request_.seed};
+    session_.try_placers({&layers, 1}, layers_share);
+  }
 
   [[nodiscard]] std::size_t round_count() const {
     constexpr double most = 16, seconds_of_round = 3, evaluations_of_round = 20'000;

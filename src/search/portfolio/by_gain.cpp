@@ -30,10 +30,6 @@ void GainBandit::reward(std::size_t arm, double gained, double cost) {
   at.cost += cost;
 }
 
-namespace {
-
-// The share of the whole budget in which a search on this problem can show what it is worth: a search with large blocks
-// first gains when it has come down to single ops, which takes a few passes over all units.
 double share_of_descent(const SearchSession& session, const Problem& problem, std::size_t width) {
   constexpr double passes = 4, seconds_of_item = 3e-9;  // an item: an op or an edge, in one evaluation
   const double evaluations = passes * static_cast<double>(make_grouping(problem, GroupingKind::colocation).count());
@@ -44,14 +40,12 @@ double share_of_descent(const SearchSession& session, const Problem& problem, st
   return evaluations * items * seconds_of_item / *session.seconds_left();
 }
 
+namespace {
+
 // What is left of the budget, in evaluations or seconds.
 double left_of(const SearchSession& session) {
   return session.counts_evaluations() ? static_cast<double>(session.evaluations_left()) : *session.seconds_left();
 }
-
-}  // namespace
-
-namespace {
 
 constexpr double least_share = 1.0 / 32, most_share = 1.0 / 8;  // of a slice
 
