@@ -16,8 +16,6 @@ namespace emplace::app {
 
 namespace {
 
-constexpr const char* words_of_command = "command line";
-
 // Whether the argument is a problem or a model, and no recipe.
 bool is_problem(const std::string& argument) {
   if (experiment::is_shipped_recipe(argument) || argument.ends_with(".toml")) return false;

@@ -1,7 +1,7 @@
 // First the quick placers' answers, and the search from random placements of layers where there is time; then rounds:
-// the policy's draws, the best of them improved on the policy's units,
-// climbs from the best placement so far, and a fine-tuning of the policy on what they found, so that the next round
-// draws near it. The first round draws zero-shot; a short budget has no other.
+// the policy's draws, the best of them improved on the policy's units, climbs from the best placement so far, and a
+// fine-tuning of the policy on what they found, so that the next round draws near it. The first round draws zero-shot;
+// a short budget has no other.
 #include "experiment/learned/learned_placer.hpp"
 
 #include <fmt/core.h>

@@ -17,14 +17,16 @@ namespace {
 
 class Budget {
  public:
-  Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood, std::size_t ops)
-      : options_(options), neighbourhood_(neighbourhood), ops_(ops), deadline_(options.seconds, options.stop) {}
+  Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood)
+      : options_(options), neighbourhood_(neighbourhood), deadline_(options.seconds, options.stop) {}
 
   // Looks at the clock only now and then, because a guess may take as little time as that.
   [[nodiscard]] bool spent() {
-    constexpr std::uint64_t ops_between_looks = 8192;  // about 0.2 ms
-    if (options_.evaluations && neighbourhood_.evaluations() >= *options_.evaluations) return true;
-    const std::uint64_t simulated = neighbourhood_.guessed_ops() + neighbourhood_.checks() * ops_;
+    constexpr std::uint64_t ops_between_looks = 8192, ops_of_guess = 16;  // about 0.2 ms; a guess without any op
+    const std::uint64_t evaluations = neighbourhood_.evaluations();
+    if (options_.evaluations && evaluations >= *options_.evaluations) return true;
+    const std::uint64_t simulated = neighbourhood_.guessed_ops() + ops_of_guess * evaluations +
+                                    neighbourhood_.checks() * neighbourhood_.units().unit_of_op.size();
     if (passed_ || simulated < next_look_) return passed_;
     next_look_ = simulated + ops_between_looks;
     return passed_ = deadline_.passed();
@@ -33,7 +35,6 @@ class Budget {
  private:
   const LocalSearchOptions& options_;
   const Neighbourhood& neighbourhood_;
-  const std::size_t ops_;
   const Deadline deadline_;
   std::uint64_t next_look_ = 0;
   bool passed_ = false;
@@ -171,7 +172,7 @@ std::uint64_t improve_order(Climb& climb) {
 LocalSearchResult local_search(const Problem& problem, const Grouping& units, Schedule schedule, const Placement& start,
                                const LocalSearchOptions& options) {
   Neighbourhood neighbourhood(problem, units, schedule);
-  Budget budget(options, neighbourhood, problem.op_count());
+  Budget budget(options, neighbourhood);
   neighbourhood.start(start);
 
   LocalSearchResult result;

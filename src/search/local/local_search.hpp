@@ -19,7 +19,7 @@ struct LocalSearchOptions {
   // evaluated.
   std::optional<std::uint64_t> evaluations;
   std::optional<double> seconds;
-  std::function<bool()> stop = {};  // called between guesses; true ends the search
+  std::function<bool()> stop = {};  // called now and then between guesses; true ends the search
   // Fewer moves are tried. Only units on the critical path: while its ops and transfers keep their devices and their
   // order, the step takes as long as before. And they only move to the devices of their producers and consumers and to
   // one random device, not its own: with many devices, most others make the step longer. While the placement is

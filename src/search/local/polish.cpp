@@ -15,6 +15,11 @@ namespace {
 constexpr std::size_t coarsest = 32, shrink = 4;
 constexpr std::uint32_t sizes = 5;  // of the coarsest blocks: 32, 128, ... 8192
 
+bool end_at_stop() {
+  stop_point();  // throws
+  return false;
+}
+
 // One polishing.
 class Polishing {
  public:
@@ -34,11 +39,7 @@ class Polishing {
                                              {.seed = job_.seed + searches_++,
                                               .evaluations = evaluations - made_,
                                               .seconds = {},
-                                              .stop =
-                                                  [] {
-                                                    stop_point();
-                                                    return false;
-                                                  },
+                                              .stop = end_at_stop,
                                               .guided = true});
       made_ += found.guesses + found.checks;
       now_ = {std::move(found.placement), found.outcome};
