@@ -1,202 +1,21 @@
-// First the quick placers' answers, and the search from random placements of layers where there is time; then rounds:
-// the policy's draws, the best of them improved on the policy's units, climbs from the best placement so far, and a
-// fine-tuning of the policy on what they found, so that the next round draws near it. The first round draws zero-shot;
-// a short budget has no other.
+// A portfolio that begins with a trained policy: first the quick placers' answers, then two lines from the best of
+// them, the policy's part (policy_search) with a climb behind it, and climbs alone; from the better one, the search
+// goes on that gains most.
 #include "experiment/learned/learned_placer.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "emplace/base/error.hpp"
+#include "experiment/learned/policy_search.hpp"
 #include "experiment/learned/shipped_policy.hpp"
-#include "learn/likelihood.hpp"
-#include "learn/sampling.hpp"
 #include "search/common/search_session.hpp"
-#include "search/local/chains.hpp"
-#include "search/local/local_search.hpp"
 #include "search/portfolio/by_gain.hpp"
+#include "search/portfolio/fit.hpp"
+#include "search/portfolio/members.hpp"
 
 namespace emplace::experiment {
 
 namespace {
-
-struct LearnedOptions {
-  std::int64_t rounds = 0, draws = 32, width = 4, fit_steps = 20, moves_per_unit = 200;
-  double learning_rate = 0.001;
-};
-
-void describe(LearnedOptions& o, OptionVisitor& visit) {
-  visit("rounds", o.rounds,
-        {.min = 0,
-         .max = 1000,
-         .help = "Rounds of draws and climbs, with a fine-tuning of the policy before each but the first; 0: one for "
-                 "each 3 seconds or 20000 evaluations of the budget, at most 16."});
-  visit("draws", o.draws, {.min = 1, .max = 100'000, .help = "Placements that the policy draws in a round, at most."});
-  visit(
-      "width", o.width,
-      {.min = 1,
-       .max = 10'000,
-       .help = "Number of climbs in parallel with a budget of evaluations; with only a budget of seconds there is one "
-               "for each worker."});
-  visit("fit_steps", o.fit_steps,
-        {.min = 0, .max = 100'000, .help = "Gradient steps of a fine-tuning to the best placement so far."});
-  visit("learning_rate", o.learning_rate,
-        {.min = 0, .max = 1, .above_min = true, .help = "Learning rate of the fine-tuning."});
-  visit("moves_per_unit", o.moves_per_unit,
-        {.min = 1,
-         .max = 1'000'000'000,
-         .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
-}
-
-// The device of each unit in a placement that may split units: the one with most of the unit's work among those that
-// can run it all.
-std::vector<std::uint8_t> devices_of_units(const Problem& problem, const Grouping& units, const Placement& placement) {
-  std::vector<std::uint8_t> device(units.count());
-  for (std::size_t unit = 0; unit < units.count(); ++unit) {
-    std::vector<double> work(problem.device_count(), -1.0);
-    for (std::size_t d = 0; d < work.size(); ++d)
-      if (units.allows(unit, d)) work[d] = 0;
-    for (const std::uint32_t op : units.members[unit]) {
-      double& sum = work[placement.device[op]];
-      if (sum >= 0) sum += 1 + static_cast<double>(problem.time(OpId{op}, DeviceId{placement.device[op]}));
-    }
-    device[unit] = static_cast<std::uint8_t>(std::ranges::max_element(work) - work.begin());
-  }
-  return device;
-}
-
-class LearnedSearch {
- public:
-  LearnedSearch(const search::PlacerRequest& request, const LearnedOptions& options, const TrainedPolicy& trained,
-                search::SearchSession& session)
-      : request_(request),
-        options_(options),
-        session_(session),
-        problem_(request.problem, trained.group(*request.problem)),
-        policy_(trained.make({&problem_, 1})),
-        chunks_(1),
-        ascent_({.learning_rate = options.learning_rate}) {}
-
-  void run() {
-    begin_from_layers();
-    const std::size_t rounds = round_count();
-    for (std::size_t round = 0; round < rounds && !session_.exhausted(); ++round) {
-      if (round > 0 && options_.fit_steps > 0) learn_from_best();
-      const double left = 1 / static_cast<double>(rounds - round);
-      for (const Placement& drawn : draw(round, draw_share * left)) improve(drawn, improve_share * left);
-      climb(round, left);
-    }
-  }
-
- private:
-  static constexpr std::size_t batch = 8;          // draws between two looks at the budget
-  static constexpr std::size_t improved = 1;       // draws of a round that are improved
-  static constexpr double least_of_climb = 5'000;  // evaluations: with fewer, one climb finds more than several
-  static constexpr std::size_t coarsest = 32;      // units of the coarsest level on which they are
-  static constexpr double draw_share = 0.1;        // of a round's budget
-  static constexpr double improve_share = 0.1;     // for each draw
-  static constexpr double layers_share = 0.1;      // of the whole budget
-
-  // A second line of search, which knows nothing of the policy: the climbs go on from the better of the two.
-  void begin_from_layers() {
-    if (search::share_of_descent(session_, *request_.problem, 1) > layers_share) return;
-    const search::PortfolioEntry layers{.method = "layers", .seed = request_.seed};
-    session_.try_placers({&layers, 1}, layers_share);
-  }
-
-  [[nodiscard]] std::size_t round_count() const {
-    constexpr double most = 16, seconds_of_round = 3, evaluations_of_round = 20'000;
-    if (options_.rounds > 0) return static_cast<std::size_t>(options_.rounds);
-    const double rounds = session_.counts_evaluations()
-                              ? static_cast<double>(session_.evaluations_left()) / evaluations_of_round
-                              : *session_.seconds_left() / seconds_of_round;
-    return static_cast<std::size_t>(std::clamp(rounds, 1.0, most));
-  }
-
-  // The best different placements among the policy's likeliest one and draws, the best first.
-  std::vector<Placement> draw(std::size_t round, double share) {
-    const auto evaluations = static_cast<std::uint64_t>(share * static_cast<double>(session_.evaluations_left()));
-    const std::optional<double> seconds = session_.seconds_left();
-    std::vector<policy::Rollout> best, rollouts;
-    learn::SamplingRequest next{.seed = request_.seed,
-                                .update = learn::update_after_training(request_.seed) + 1'000'000 * round,
-                                .samples = 1,
-                                .greedy = true,
-                                .schedule = request_.schedule};
-    for (std::size_t drawn = 0; drawn < static_cast<std::size_t>(options_.draws) && !session_.exhausted();) {
-      learn::sample_rollouts(*policy_, *request_.evaluator, {&problem_, 1}, next, rollouts);
-      drawn += rollouts.size();
-      made_ += rollouts.size();
-      session_.searched(made_);
-      for (policy::Rollout& each : rollouts) {
-        session_.offer(each.placement, each.outcome);
-        if (std::ranges::none_of(best, [&](const auto& other) { return other.actions == each.actions; }))
-          best.push_back(std::move(each));
-      }
-      std::ranges::stable_sort(best, [](const auto& a, const auto& b) { return better(a.outcome, b.outcome); });
-      if (best.size() > improved) best.resize(improved);
-      if (drawn >= evaluations) break;
-      if (seconds && *seconds - *session_.seconds_left() > share * *seconds) break;
-      ++next.update;
-      next.greedy = false;
-      next.samples = std::min<std::uint64_t>(batch, evaluations - drawn);
-    }
-    std::vector<Placement> placements;
-    for (policy::Rollout& each : best) placements.push_back(std::move(each.placement));
-    return placements;
-  }
-
-  // Local search on the policy's units, from coarse to fine, which costs little and moves what the policy decided.
-  void improve(Placement from, double share) {
-    if (session_.exhausted()) return;
-    if (levels_.empty())
-      levels_ = levels_of(problem_.grouping, coarsest, [&](const Grouping& finer) {
-        return coarsen(*request_.problem, finer, std::max(coarsest, finer.count() / 2));
-      });
-    const double each = share / static_cast<double>(levels_.size());
-    for (const Grouping& level : levels_) {
-      if (session_.exhausted()) return;
-      search::LocalSearchOptions budget{.seed = request_.seed, .evaluations = {}, .seconds = {}, .stop = request_.stop};
-      if (session_.counts_evaluations())
-        budget.evaluations = 1 + static_cast<std::uint64_t>(each * static_cast<double>(session_.evaluations_left()));
-      if (session_.seconds_left()) budget.seconds = each * *session_.seconds_left();
-      search::LocalSearchResult found = search::local_search(*request_.problem, level, request_.schedule, from, budget);
-      session_.searched(made_ += found.guesses + found.checks);
-      session_.offer(found.placement, found.outcome);
-      from = std::move(found.placement);
-    }
-  }
-
-  void climb(std::size_t round, double share) {
-    std::vector<search::PortfolioEntry> entries;
-    std::size_t width = session_.width(static_cast<std::size_t>(options_.width));
-    if (session_.counts_evaluations()) {
-      const double evaluations = share * static_cast<double>(session_.evaluations_left());
-      width = std::clamp<std::size_t>(static_cast<std::size_t>(evaluations / least_of_climb), 1, width);
-    }
-    for (std::size_t i = 0; i < width; ++i)
-      entries.push_back({.method = "climb", .seed = search::seed_of_chain(request_.seed, round * width + i)});
-    session_.try_placers(entries, share);
-  }
-
-  void learn_from_best() {
-    policy::Rollout best;
-    best.actions = devices_of_units(*request_.problem, problem_.grouping, session_.placement());
-    learn::refit(*policy_, {&best, 1}, chunks_, ascent_, 0, static_cast<int>(options_.fit_steps));
-  }
-
-  const search::PlacerRequest& request_;
-  const LearnedOptions& options_;
-  search::SearchSession& session_;
-  policy::PolicyProblem problem_;
-  std::unique_ptr<policy::Policy> policy_;
-  learn::ChunkedGradient chunks_;
-  learn::Ascent ascent_;
-  std::vector<Grouping> levels_;
-  std::uint64_t made_ = 0;
-};
 
 std::string without_policy(const search::PlacerRequest&) {
   const std::string why_not = shipped_policy().why_not;
@@ -205,13 +24,39 @@ std::string without_policy(const search::PlacerRequest&) {
                                        why_not, policy_variable);
 }
 
+// The searches of `best`, of which the policy's part begins.
+std::vector<search::PortfolioEntry> searches_of(const search::PlacerRequest& request, const ConfigTable& options) {
+  const std::string policy = "learned", climb = "climb";
+  std::vector<search::PortfolioEntry> searches{{.method = policy, .options = options, .seed = request.seed},
+                                               {.method = climb, .seed = request.seed}};
+  for (search::PortfolioEntry& each : search::members(search::Roles::all, search::PlacerRole::search, request))
+    if (each.method != policy && each.method != climb) searches.push_back(std::move(each));
+  search::leave_out_unfit(searches, request, policy);
+  return searches;
+}
+
+void run_portfolio(const search::PlacerRequest& request, search::SearchSession& session, const ConfigTable& options,
+                   std::size_t wanted_width) {
+  const std::size_t width = session.width(wanted_width);
+  if (request.start != nullptr) session.begin();
+  search::Fit fit(session, request, search::Roles::all);
+  fit.run_quick_placers(width);
+  std::vector<search::PortfolioEntry> searches = searches_of(request, options);
+  if (!session.counts_evaluations()) fit.keep_fitting(searches, 1, 1);
+  search::run_by_gain(session, request, {}, searches, width);
+}
+
 search::PlacerResult place_learned(const search::PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<LearnedOptions>(table);
   const std::shared_ptr<const TrainedPolicy> trained = shipped_policy().policy;
   const std::size_t units = make_grouping(*request.problem, GroupingKind::colocation).count();
   search::SearchSession session(request, "learned", static_cast<std::uint64_t>(options.moves_per_unit) * units);
-  session.begin();
-  if (!session.exhausted()) LearnedSearch(request, options, *trained, session).run();
+  if (request.is_job) {
+    session.begin();
+    if (!session.exhausted()) search_by_policy(request, options, *trained, session);
+  } else {
+    run_portfolio(request, session, table, static_cast<std::size_t>(options.width));
+  }
   search::PlacerResult result = session.result();
   if (!request.is_job) result.note = unseen_by(*trained, *request.problem);
   return result;

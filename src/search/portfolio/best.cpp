@@ -1,9 +1,6 @@
 // A portfolio: first the quick placers (with a budget of seconds, those that take least time first) and bounds, then
 // the exact placers and the searches, as many in parallel as there are workers, each from the best placement so far.
 // Searches that help get the time of those that do not.
-#include <algorithm>
-
-#include "base/log.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/search/bound.hpp"
 #include "search/common/search_session.hpp"
@@ -48,16 +45,6 @@ void describe(BestOptions& o, OptionVisitor& visit) {
          .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
 }
 
-// Removes the searches that cannot be used, which a warning names.
-void leave_out_unfit(std::vector<PortfolioEntry>& searches, const PlacerRequest& request) {
-  std::erase_if(searches, [&](const PortfolioEntry& each) {
-    const PlacerEntry& entry = find_entry(placers(), each.method, "placer");
-    const std::string why = entry.unfit ? entry.unfit(request) : "";
-    if (!why.empty()) log_warning("best goes on without {}: {}", each.method, why);
-    return !why.empty();
-  });
-}
-
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const Roles roles = options.roles == "classic" ? Roles::classic : Roles::all;
@@ -67,10 +54,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
   if (request.start != nullptr) session.begin();
   Fit fit(session, request, roles);
   const bool is_timed = !session.counts_evaluations();
-  if (is_timed && width == 1)
-    fit.run_quick_placers();
-  else
-    session.try_placers(members(roles, PlacerRole::quick, request));
+  fit.run_quick_placers(width);
   if (request.stop && request.stop()) return session.result();
 
   // The bounds reached in given seconds depend on the machine: with a budget of evaluations, only bounds that need no
@@ -89,7 +73,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
     exact.clear();
   }
   std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
-  leave_out_unfit(searches, request);
+  leave_out_unfit(searches, request, "best");
   const std::int64_t rounds =
       is_timed ? fit.keep_fitting(searches, 1, roles == Roles::classic ? options.rounds : 1) : options.rounds;
   if (roles == Roles::classic)

@@ -6,7 +6,9 @@
 
 namespace emplace::search {
 
-void Fit::run_quick_placers() {
+void Fit::run_quick_placers(std::size_t width) {
+  if (width > 1 || session_.counts_evaluations())
+    return session_.try_placers(members(roles_, PlacerRole::quick, request_));
   for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
     if (roles_ == Roles::classic && !is_classic(method)) continue;
     if (session_.exhausted()) return;

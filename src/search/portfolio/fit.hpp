@@ -1,7 +1,8 @@
-// With only a budget of seconds: whether placers fit into the rest of it, by their predicted times and by how those of
-// the placers so far have compared with the clock.
+// Quick placers first; then, with only a budget of seconds, whether placers fit into the rest of it, by their predicted
+// times and by how those of the placers so far have compared with the clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,10 +15,10 @@ class Fit {
   Fit(SearchSession& session, const PlacerRequest& request, Roles roles)
       : session_(session), request_(request), roles_(roles) {}
 
-  // Runs the quick placers one after the other, those that take least time first. The ones that try several placements
-  // get a quarter of the rest, but at least the time for the first of them; those that take longer than the rest are
-  // left out.
-  void run_quick_placers();
+  // Runs the quick placers: in parallel if several run at a time (`width`) or evaluations are counted. Else one after
+  // the other, those that take least time first; the ones that try several placements get a quarter of the rest, but at
+  // least the time for the first of them, and those that take longer than the rest are left out.
+  void run_quick_placers(std::size_t width);
   // Keeps the entries that can begin within `share` of the rest if each gets an equal part of it, those that begin
   // soonest first. Returns in how many rounds they fit, at most `rounds`.
   std::int64_t keep_fitting(std::vector<PortfolioEntry>& entries, double share, std::int64_t rounds) const;

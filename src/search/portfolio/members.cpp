@@ -1,7 +1,9 @@
 #include "search/portfolio/members.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "base/log.hpp"
 #include "search/common/predicted_time.hpp"
 
 namespace emplace::search {
@@ -48,6 +50,15 @@ std::vector<PortfolioEntry> members(Roles roles, PlacerRole role, const PlacerRe
     for (PortfolioEntry& entry : entries)
       if (entry.method == "climb") entry.options.set("moves", {"all", "classic"});
   return entries;
+}
+
+void leave_out_unfit(std::vector<PortfolioEntry>& searches, const PlacerRequest& request, std::string_view name) {
+  std::erase_if(searches, [&](const PortfolioEntry& each) {
+    const PlacerEntry& entry = find_entry(placers(), each.method, "placer");
+    const std::string why = entry.unfit ? entry.unfit(request) : "";
+    if (!why.empty()) log_warning("{} goes on without {}: {}", name, each.method, why);
+    return !why.empty();
+  });
 }
 
 }  // namespace emplace::search

@@ -1,4 +1,4 @@
-// The placers that `best` runs, by role.
+// The placers that `best` and other portfolios run, by role.
 #pragma once
 
 #include <string_view>
@@ -16,5 +16,8 @@ enum class Roles : std::uint8_t { all, classic };
 
 // In the order of placers(), with the request's seed.
 std::vector<PortfolioEntry> members(Roles roles, PlacerRole role, const PlacerRequest& request);
+
+// Removes the searches that cannot be used; a warning says that the portfolio called `name` goes on without them.
+void leave_out_unfit(std::vector<PortfolioEntry>& searches, const PlacerRequest& request, std::string_view name);
 
 }  // namespace emplace::search
