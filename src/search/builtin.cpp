@@ -33,6 +33,7 @@ Registry<PlacerEntry>& registry() {
                                                  climb_placer(),
                                                  anneal_placer(),
                                                  tabu_placer(),
+                                                 ruin_placer(),
                                                  brkga_placer(),
                                                  dp_placer(),
                                                  dpl_placer(),

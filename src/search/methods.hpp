@@ -21,6 +21,7 @@ PlacerEntry layers_placer();
 PlacerEntry climb_placer();
 PlacerEntry anneal_placer();
 PlacerEntry tabu_placer();
+PlacerEntry ruin_placer();
 PlacerEntry brkga_placer();
 PlacerEntry best_placer();
 PlacerEntry dp_placer();

@@ -1,4 +1,4 @@
-// layers, climb, anneal, tabu, brkga and the portfolio `best`.
+// layers, climb, anneal, tabu, ruin, brkga and the portfolio `best`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,20 @@ TEST(Climb, MovesNeighboursTogetherWhereEachAloneWouldLose) {
   EXPECT_EQ(place("climb", problem, Schedule::fifo, 10, &start, 1, options).outcome.makespan, 4 * ms);
 }
 
-INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::Values("layers", "climb", "anneal", "tabu", "brkga", "best"));
+TEST(Ruin, MovesARegionWhereEachUnitAloneWouldLose) {
+  const Problem problem =
+      tiny(plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}, {"c", {3, 1}}, {"d", {3, 1}}}, {{0, 1}, {1, 2}, {2, 3}}, 3);
+  const Placement start{{0, 0, 0, 0}, {}};
+  EXPECT_EQ(place("ruin", problem, Schedule::fifo, 200, &start).outcome.makespan, 4 * ms);
+}
+
+TEST(Ruin, EndsWithoutABudgetOfEvaluationsWhereNoUnitCanMove) {
+  const Problem pinned = tiny(plain_devices(2), {{"a", {no, 2}}, {"b", {1, no}}}, {{0, 1}}, 1);
+  EXPECT_EQ(place("ruin", pinned, Schedule::fifo, 1'000'000).outcome.makespan, 4 * ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, EverySearch,
+                         ::testing::Values("layers", "climb", "anneal", "tabu", "ruin", "brkga", "best"));
 
 TEST(Best, SaysWhoFoundWhatWhen) {
   const Problem problem = eight_ops(5);
