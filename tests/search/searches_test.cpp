@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.hpp"
 #include "emplace/base/random.hpp"
@@ -122,6 +123,38 @@ TEST(Best, SaysWhoFoundWhatWhen) {
   }
   EXPECT_EQ(best, result.outcome);
   EXPECT_EQ(evaluations, result.evaluations);
+}
+
+TEST(Best, LeavesOutTheSearchesThatItIsTold) {
+  // 40 ops, so that no quick placer and no bound ends it.
+  Stream random({.seed = 9});
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 40; ++i) {
+    ops.push_back({std::to_string(i), {2.0 + random.below(8), 2.0 + random.below(8)}});
+    for (std::size_t j = 0; j < i; ++j)
+      if (random.below(8) == 0) edges.push_back({j, i});
+  }
+  const Problem problem = tiny(plain_devices(2), ops, edges, 1);
+  const auto methods = [&](const std::string& without) {
+    ConfigTable options;
+    options.set("without", {without, "test"});
+    std::set<std::string> names;
+    for (const PlacerStep& step : place("best", problem, Schedule::fifo, 20'000, nullptr, 1, options).steps)
+      names.insert(step.method);
+    return names;
+  };
+  EXPECT_THAT(methods(""), ::testing::IsSupersetOf({"layers", "climb"}));
+  const std::set<std::string> rest = methods("layers,climb");
+  EXPECT_THAT(rest, ::testing::AllOf(::testing::Not(::testing::Contains("layers")),
+                                     ::testing::Not(::testing::Contains("climb")), ::testing::Contains("ruin")));
+  try {
+    methods("layer");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(
+                                  "'layer' is no search of `best` (did you mean 'layers'?); there are: layers, climb"));
+  }
 }
 
 TEST(Best, IsAtLeastAsGoodAsEveryPlacerItRuns) {

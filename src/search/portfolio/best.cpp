@@ -1,6 +1,11 @@
 // A portfolio: first the quick placers (with a budget of seconds, those that take least time first) and bounds, then
 // the exact placers and the searches, as many in parallel as there are workers, each from the best placement so far.
 // Searches that help get the time of those that do not.
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/search/bound.hpp"
 #include "search/common/search_session.hpp"
@@ -15,7 +20,7 @@ namespace emplace::search {
 namespace {
 
 struct BestOptions {
-  std::string roles = "all";
+  std::string roles = "all", without;
   double bound_share = 0.05, exact_share = 0.2;
   std::int64_t rounds = 4, width = 4, moves_per_unit = 500;
 };
@@ -26,6 +31,8 @@ void describe(BestOptions& o, OptionVisitor& visit) {
       {.choices = {"all", "classic"},
        .help = "Which placers, and how searches share the budget: all, by what each gains for its cost; or classic, a "
                "baseline that does not change: the placers of version 0.1, in rounds."});
+  visit("without", o.without,
+        {.help = "Searches that are left out, separated by commas, to see what they are worth: layers,ruin."});
   visit("bound_share", o.bound_share, {.min = 0, .max = 0.9, .help = "Share of a budget of seconds for lower bounds."});
   visit("exact_share", o.exact_share,
         {.min = 0, .max = 0.9, .help = "Share of the budget for exact placers, if only one placer runs at a time."});
@@ -45,12 +52,24 @@ void describe(BestOptions& o, OptionVisitor& visit) {
          .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
 }
 
+// `names`: separated by commas.
+void leave_out(std::vector<PortfolioEntry>& searches, const std::string& names, const std::string& place) {
+  std::vector<std::string> there;
+  for (const PortfolioEntry& each : searches) there.push_back(each.method);
+  for (const std::string& name : names.empty() ? std::vector<std::string>{} : split(names, ','))
+    if (std::erase_if(searches, [&](const PortfolioEntry& each) { return each.method == name; }) == 0)
+      throw InputError(place, "'without': {} is no search of `best`{}; there are: {}", quote(name),
+                       did_you_mean(name, there), join(there, ", "));
+}
+
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const Roles roles = options.roles == "classic" ? Roles::classic : Roles::all;
   const std::size_t units = make_grouping(*request.problem, GroupingKind::colocation).count();
   SearchSession session(request, "best", static_cast<std::uint64_t>(options.moves_per_unit) * units);
   const std::size_t width = session.width(static_cast<std::size_t>(options.width));
+  std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
+  leave_out(searches, options.without, table.place());
   if (request.start != nullptr) session.begin();
   Fit fit(session, request, roles);
   const bool is_timed = !session.counts_evaluations();
@@ -72,7 +91,6 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
     run_entries(session, exact, width, options.exact_share);
     exact.clear();
   }
-  std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
   leave_out_unfit(searches, request, "best");
   const std::int64_t rounds =
       is_timed ? fit.keep_fitting(searches, 1, roles == Roles::classic ? options.rounds : 1) : options.rounds;
