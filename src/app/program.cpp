@@ -25,6 +25,7 @@
 #include "base/version.hpp"
 #include "experiment/learned/learned_placer.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "search/common/budget_clock.hpp"
 
 namespace emplace::app {
 
@@ -185,6 +186,7 @@ int run(int argc, char** argv, dist::World* world) {
     if (command.work != nullptr || command.stops_alone) catch_signals(master);
     if (!master) return command.work != nullptr ? command.work(*world) : 0;
     try {
+      search::clock_seconds();  // refuses an unknown clock before the command says anything
       return code(actions[i].second(world));
     } catch (...) {
       return code(explain_exception());

@@ -222,9 +222,13 @@ TEST_F(Place, CountsSecondsOnTheClockThatTheEnvironmentNames) {
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_GE(json::parse(done.out)["seconds"], 0.2);
   arguments[1] = "EMPLACE_CLOCK=sun";
-  const Finished refused = run(arguments);
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("EMPLACE_CLOCK must be 'wall' or 'cpu', got 'sun'"));
+  std::vector<std::string> training = command({"train", "post", "zoo:resnet-50@k40x2", "run=" + (folder_ / "run")});
+  training.insert(training.begin(), {"env", "EMPLACE_CLOCK=sun"});
+  for (const auto& words : {arguments, training}) {
+    const Finished refused = run(words);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.err, "error: the environment variable EMPLACE_CLOCK must be 'wall' or 'cpu', got 'sun'\n");
+  }
 }
 
 }  // namespace
