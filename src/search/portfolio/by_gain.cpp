@@ -64,8 +64,8 @@ class Slices {
 
   // Two lines that both begin at the placement that the quick placers found, of which the better one goes on: the first
   // search of the list and then the second, and the second alone. Which of them leads to the better placements depends
-  // on the problem, and shows early. Where it would not show in a quarter of the budget, the second begins alone, in one
-  // piece.
+  // on the problem, and shows early. Where it would not show in a quarter of the budget, the second begins alone, in
+  // one piece.
   void begin(std::vector<PortfolioEntry> beside) {
     constexpr double least_of_line = 1.0 / 10, most_of_line = 1.0 / 4;  // of each of the two searches in a line
     const double share = std::clamp(descent_, least_of_line, most_of_line);
