@@ -148,6 +148,7 @@ TEST(Best, LeavesOutTheSearchesThatItIsTold) {
   const std::set<std::string> rest = methods("layers,climb");
   EXPECT_THAT(rest, ::testing::AllOf(::testing::Not(::testing::Contains("layers")),
                                      ::testing::Not(::testing::Contains("climb")), ::testing::Contains("ruin")));
+  EXPECT_FALSE(methods("layers,layers").contains("layers"));
   try {
     methods("layer");
     FAIL();

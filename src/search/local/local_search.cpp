@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emplace/base/random.hpp"
+#include "search/common/shuffle.hpp"
 #include "search/local/move_budget.hpp"
 #include "search/local/neighbourhood.hpp"
 #include "search/local/unit_improver.hpp"
@@ -13,11 +14,6 @@
 namespace emplace::search {
 
 namespace {
-
-void shuffle(std::vector<std::uint32_t>& items, Stream random) {
-  for (auto left = static_cast<std::uint32_t>(items.size()); left > 1; --left)
-    std::swap(items[left - 1], items[random.below(left)]);
-}
 
 // Which units have an op on the critical path, or a tensor that is sent on it.
 class CriticalUnits {
@@ -77,7 +73,8 @@ LocalSearchResult local_search(const Problem& problem, const Grouping& units, Sc
   CriticalUnits critical(neighbourhood);
   for (std::uint64_t sweep = 0; !result.settled && !budget.spent(); ++sweep) {
     std::iota(order.begin(), order.end(), 0U);
-    shuffle(order, Stream({.seed = options.seed, .purpose = Purpose::search, .update = sweep, .index = 0}));
+    Stream of_sweep({.seed = options.seed, .purpose = Purpose::search, .update = sweep, .index = 0});
+    shuffle(order, of_sweep);
     const std::uint64_t before = result.accepted;
     if (options.guided) critical.renew();
     for (const std::uint32_t unit : order) {

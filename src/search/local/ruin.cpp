@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emplace/base/random.hpp"
+#include "search/common/shuffle.hpp"
 #include "search/local/chains.hpp"
 #include "search/local/ruined_region.hpp"
 #include "search/local/unit_improver.hpp"
@@ -34,8 +35,7 @@ void describe(RuinOptions& o, OptionVisitor& visit) {
 class RuinSearch {
  public:
   RuinSearch(const PlacerRequest& request, const RuinOptions& options, const Grouping& units, SearchSession& session)
-      : request_(request),
-        options_(options),
+      : options_(options),
         session_(session),
         neighbourhood_(*request.problem, units, request.schedule),
         budget_(neighbourhood_, session.evaluations_left(), session.seconds_left(), request.stop),
@@ -109,8 +109,7 @@ class RuinSearch {
 
   // Returns whether anything moved.
   bool sweep_over(std::vector<std::uint32_t>& region) {
-    for (auto left = static_cast<std::uint32_t>(region.size()); left > 1; --left)
-      std::swap(region[left - 1], region[random_.below(left)]);
+    shuffle(region, random_);
     bool moved = false;
     for (const std::uint32_t unit : region) {
       if (spent()) return false;
@@ -119,7 +118,6 @@ class RuinSearch {
     return moved;
   }
 
-  const PlacerRequest& request_;
   const RuinOptions& options_;
   SearchSession& session_;
   Neighbourhood neighbourhood_;

@@ -1,6 +1,7 @@
 // A portfolio: first the quick placers (with a budget of seconds, those that take least time first) and bounds, then
 // the exact placers and the searches, as many in parallel as there are workers, each from the best placement so far.
 // Searches that help get the time of those that do not.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -56,10 +57,12 @@ void describe(BestOptions& o, OptionVisitor& visit) {
 void leave_out(std::vector<PortfolioEntry>& searches, const std::string& names, const std::string& place) {
   std::vector<std::string> there;
   for (const PortfolioEntry& each : searches) there.push_back(each.method);
-  for (const std::string& name : names.empty() ? std::vector<std::string>{} : split(names, ','))
-    if (std::erase_if(searches, [&](const PortfolioEntry& each) { return each.method == name; }) == 0)
+  for (const std::string& name : names.empty() ? std::vector<std::string>{} : split(names, ',')) {
+    if (std::ranges::find(there, name) == there.end())
       throw InputError(place, "'without': {} is no search of `best`{}; there are: {}", quote(name),
                        did_you_mean(name, there), join(there, ", "));
+    std::erase_if(searches, [&](const PortfolioEntry& each) { return each.method == name; });
+  }
 }
 
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {

@@ -30,6 +30,11 @@ void GainBandit::reward(std::size_t arm, double gained, double cost) {
   at.cost += cost;
 }
 
+namespace {
+
+// The share of the rest of the budget in which a search on this problem can show what it is worth, if `width` of them
+// run in parallel; it may be more than 1. A search with large blocks first gains when it has come down to single ops,
+// which takes a few passes over all units.
 double share_of_descent(const SearchSession& session, const Problem& problem, std::size_t width) {
   constexpr double passes = 4, seconds_of_item = 3e-9;  // an item: an op or an edge, in one evaluation
   const double evaluations = passes * static_cast<double>(make_grouping(problem, GroupingKind::colocation).count());
@@ -39,8 +44,6 @@ double share_of_descent(const SearchSession& session, const Problem& problem, st
   const auto items = static_cast<double>(problem.op_count() + problem.edge_count());
   return evaluations * items * seconds_of_item / *session.seconds_left();
 }
-
-namespace {
 
 // What is left of the budget, in evaluations or seconds.
 double left_of(const SearchSession& session) {

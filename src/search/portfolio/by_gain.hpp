@@ -32,11 +32,6 @@ class GainBandit {
   std::size_t slices_ = 0;
 };
 
-// The share of the rest of the budget in which a search on this problem can show what it is worth, if `width` of them
-// run in parallel; it may be more than 1. A search with large blocks first gains when it has come down to single ops,
-// which takes a few passes over all units.
-double share_of_descent(const SearchSession& session, const Problem& problem, std::size_t width);
-
 // Runs searches until the budget is used up or the result is proved optimal. The first two of the list begin; then each
 // slice runs `width` jobs in parallel, with different seeds, all from the best placement so far: half of them of the
 // first search in the ranking, the rest of the next. `first` run beside the first slice.
