@@ -45,13 +45,13 @@ class RuinSearch {
 
   void run() {
     if (session_.exhausted()) return;
-    best_ = session_.placement();
-    return_to_best();
+    neighbourhood_.start(session_.placement());
+    take();
     std::uint32_t without_change = 0;
     while (!spent() && !session_.exhausted() && without_change < most_without_change) {
       const std::size_t kind = choice_.draw(random_);
       Placement changed = best_;
-      const auto region = regions_.ruin(changed, critical(), choice_.kind(kind), random_);
+      const auto region = regions_.ruin(changed, critical_, choice_.kind(kind), random_);
       without_change = region.empty() ? without_change + 1 : 0;
       if (!region.empty()) choice_.report(kind, recreate(changed, {region.begin(), region.end()}));
     }
@@ -68,33 +68,23 @@ class RuinSearch {
     return budget_.spent();
   }
 
-  // Of a placement that may be some changes old, or none if the best is infeasible: then any unit may be the reason.
-  [[nodiscard]] std::span<const std::uint32_t> critical() {
-    if (!best_outcome_.feasible()) return {};
-    return neighbourhood_.recently_critical().ops;
-  }
-
-  void return_to_best() {
-    neighbourhood_.start(best_);
+  // The current placement becomes the best one.
+  void take() {
     best_outcome_ = neighbourhood_.outcome();
+    critical_.clear();  // of an infeasible placement any unit may be the reason
+    if (best_outcome_.feasible()) critical_ = neighbourhood_.critical().ops;
+    best_ = neighbourhood_.placement();
   }
 
   // Repairs the region of a ruined placement. Returns whether there is a new best placement.
   bool recreate(const Placement& ruined, std::vector<std::uint32_t> region) {
-    if (neighbourhood_.start(ruined); is_hopeless() && random_.below(repaired_at_any_price) != 0) {
-      if (!spent()) return_to_best();
-      return false;
-    }
+    if (neighbourhood_.start(ruined); is_hopeless() && random_.below(repaired_at_any_price) != 0) return false;
     for (std::int64_t sweep = 0; sweep < options_.sweeps && sweep_over(region); ++sweep) {
     }
     const Outcome found = neighbourhood_.outcome();
-    if (better(best_outcome_, found)) {
-      if (!spent()) return_to_best();
-      return false;
-    }
+    if (better(best_outcome_, found)) return false;
     const bool helped = better(found, best_outcome_);
-    best_ = neighbourhood_.placement();
-    best_outcome_ = found;
+    take();
     session_.searched(neighbourhood_.evaluations());
     session_.offer(best_, best_outcome_);
     return helped;
@@ -128,6 +118,7 @@ class RuinSearch {
   RuinChoice choice_;
   Placement best_;
   Outcome best_outcome_;
+  std::vector<std::uint32_t> critical_;  // ops of the best placement's critical path
 };
 
 PlacerResult place_ruin(const PlacerRequest& request, const ConfigTable& table) {
