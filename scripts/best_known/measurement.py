@@ -9,7 +9,6 @@ import re
 import shutil
 import statistics
 import sys
-import threading
 import time
 import tomllib
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import cache
 from best_known import program
 from best_known.kept import Refused
 from best_known.page import human, short
+from best_known.run_lines import RunLines
 from best_known.work import in_parallel
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -38,6 +38,10 @@ class Method:
 
 
 KNOWN = Method("best known", "", (), 0, None)
+
+
+def geometric_mean(ratios):
+    return 0.0 if 0 in ratios else math.exp(statistics.fmean(map(math.log, ratios)))
 
 
 def model_of(problem):
@@ -89,33 +93,17 @@ class Policies:
 
 
 class Runs:
-    """runs.jsonl. A run counts only for the program and the policy that made it."""
+    """A run counts only for the program and the policy that made it."""
 
     def __init__(self, folder):
-        self.file = folder / "runs.jsonl"
         self.steps = {}  # by key: picoseconds, infinite if nothing feasible was found
         self.core_shares = {}
-        self.lock = threading.Lock()
-        text = self.file.read_text() if self.file.is_file() else ""
-        whole = text[:text.rfind("\n") + 1]
-        if whole != text:  # an interrupted call left a part of a line
-            self.file.write_text(whole)
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                self.take(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise Refused(f"{self.file}:{number}: the line is damaged: {error!r}") from None
+        self.add = RunLines(folder, self.take).add
 
     def take(self, run):
         key = tuple(run[part] for part in KEY)
         self.steps[key] = math.inf if run["step_ps"] is None else int(run["step_ps"])
         self.core_shares[key] = float(run["core_share"])
-
-    def add(self, run):
-        with self.lock:
-            with open(self.file, "a") as stream:
-                stream.write(json.dumps(run) + "\n")
-            self.take(run)
 
 
 class Measurement:

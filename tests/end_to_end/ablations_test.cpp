@@ -61,6 +61,19 @@ TEST_F(Ablations, TrainsRecipesWithoutTheirPartsAndLeavesNoRunFolder) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "out/trainings"));
 }
 
+TEST_F(Ablations, DropsAPartOfALineAndRefusesADamagedOne) {
+  const std::vector<std::string> arguments = {"--seeds", "1", "--only", "wavenet", "--variants", "post"};
+  ASSERT_EQ(ablations(arguments).exit_code, 0);
+  const std::string file = folder_ / "out/runs.jsonl", whole = read_file(file);
+  write_file(file, whole + R"({"key": ["zoo)");
+  EXPECT_EQ(ablations(arguments).exit_code, 0);
+  EXPECT_EQ(read_file(file), whole);
+  write_file(file, whole + "{\"key\": 1}\n");
+  const Finished refused = ablations(arguments);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("out/runs.jsonl:4: the line is damaged"));
+}
+
 TEST_F(Ablations, RefusesNamesOfNoProblem) {
   const Finished done = ablations({"--only", "nowhere"});
   EXPECT_EQ(done.exit_code, 2);

@@ -68,7 +68,9 @@ void register_learned_placer() {
   static const bool done = [] {
     search::PlacerEntry entry;
     entry.name = "learned";
-    entry.summary = "A policy trained on other models and machines: its placements, improved by local search.";
+    entry.summary =
+        "A policy trained on other models and machines: its placements, improved by local search; then the searches of "
+        "best.";
     entry.reference = "Zhou et al.: GDP (arXiv 1910.01578, 2019); Walshaw (2004)";
     entry.role = search::PlacerRole::search;
     entry.options = list_options<LearnedOptions>;
