@@ -21,12 +21,12 @@ void describe(LearnedOptions& o, OptionVisitor& visit) {
          .help = "Rounds of draws and climbs, with a fine-tuning of the policy before each but the first; 0: one for "
                  "each 3 seconds or 20000 evaluations of the budget, at most 16."});
   visit("draws", o.draws, {.min = 1, .max = 100'000, .help = "Placements that the policy draws in a round, at most."});
-  visit(
-      "width", o.width,
-      {.min = 1,
-       .max = 10'000,
-       .help = "Number of climbs in parallel with a budget of evaluations; with only a budget of seconds there is one "
-               "for each worker."});
+  visit("width", o.width,
+        {.min = 1,
+         .max = 10'000,
+         .help =
+             "Number of searches in parallel with a budget of evaluations; with only a budget of seconds there is one "
+             "for each worker."});
   visit("fit_steps", o.fit_steps,
         {.min = 0, .max = 100'000, .help = "Gradient steps of a fine-tuning to the best placement so far."});
   visit("learning_rate", o.learning_rate,
