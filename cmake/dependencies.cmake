@@ -21,6 +21,7 @@ endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 pkg_check_modules(cbc REQUIRED IMPORTED_TARGET cbc)
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 # Scotch with 64-bit numbers, linked statically: all of Debian's variants share one soname, so that a program linked to
 # this one would find the default one when it starts.
 find_path(SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch-int64 REQUIRED)

@@ -33,7 +33,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_VENDOR "The emplace developers")
 set(CPACK_PACKAGE_CONTACT "The emplace developers")
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Given a model (ONNX, OpenVINO IR, TensorFlow) and a heterogeneous machine, emplace
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Given a model (PyTorch, ONNX, OpenVINO IR, TensorFlow) and a heterogeneous machine, emplace
 finds a placement of the model's operations on the machine's devices, by
 reinforcement learning over MPI or by classical and exact methods, and says how far
 it can be from the best one. Placements are timed on a simulator.")
@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "emplace (= ${PROJECT_VERSION}), cmake, pkg-config, libopenmpi-dev, libhdf5-dev, \
 libboost-serialization-dev, libcli11-dev, libtomlplusplus-dev, nlohmann-json3-dev, libspdlog-dev, libfmt-dev, libonnx-dev, \
-libprotobuf-dev, protobuf-compiler, libpugixml-dev, coinor-libcbc-dev, libscotch-dev, libmetis-dev")
+libprotobuf-dev, protobuf-compiler, libpugixml-dev, libzip-dev, coinor-libcbc-dev, libscotch-dev, libmetis-dev")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -124,7 +124,7 @@ void add_ops(ProblemBuilder& builder, const Graph& graph, const std::vector<doub
     op.type = node.type;
     op.colocate = node.colocate;
     op.layer = node.layer;
-    op.module = module_of(node.name);
+    op.module = node.module.empty() ? module_of(node.name) : node.module;
     op.resident = resident_bytes(graph, OpId{i});
     const auto begin = seconds.begin() + static_cast<std::ptrdiff_t>(i * devices);
     op.seconds.assign(begin, begin + static_cast<std::ptrdiff_t>(devices));

@@ -80,14 +80,23 @@ std::vector<std::string> notes_of(const DeviceMap& map) {
   return notes;
 }
 
+// Of each op, the path of its module by the model's file, in PyTorch's notation; "" where the file does not say.
+std::vector<std::string> modules_in_file(const std::string& model, const Graph& graph) {
+  const formats::ReaderEntry* reader = model.starts_with("zoo:") ? nullptr : formats::reader_of(model);
+  if (reader != nullptr && reader->name == "onnx") return formats::read_onnx_modules(model);
+  std::vector<std::string> modules;
+  for (const GraphOp& op : graph.ops) {
+    modules.push_back(op.module);
+    std::ranges::replace(modules.back(), '/', '.');
+  }
+  return modules;
+}
+
 Exported write_pytorch(const ExportRequest& request) {
   const DeviceNames names({{"cpu", "cpu"}, {"gpu", "cuda:{}"}}, request.renamed, "PyTorch", "_-.:");
   static_cast<void>(names.of(request.placement.device_of_op));
   const std::string& model = request.placement.model;
-  const formats::ReaderEntry* reader = model.starts_with("zoo:") ? nullptr : formats::reader_of(model);
-  const DeviceMap map =
-      device_map(request.placement, reader != nullptr && reader->name == "onnx" ? formats::read_onnx_modules(model)
-                                                                                : std::vector<std::string>());
+  const DeviceMap map = device_map(request.placement, modules_in_file(model, request.placement.graph));
   const PytorchJson file = file_of(request.placement, map, names);
   write_file(request.output, file.dump(2, ' ', false, PytorchJson::error_handler_t::replace) + "\n");
   return {.files = {request.output}, .notes = notes_of(map)};
@@ -100,7 +109,8 @@ ExportEntry pytorch_exporter() {
   entry.name = "pytorch";
   entry.summary =
       "JSON with a device_map by module, and with the ops and the points at which to cut the graph where a module is "
-      "split, for a model that PyTorch exported to ONNX with the names of its modules.";
+      "split, for a program of torch.export (.pt2), or a model that PyTorch exported to ONNX with the names of its "
+      "modules.";
   entry.reference = "accelerate and transformers, device_map; torch.fx, split_module";
   entry.write = write_pytorch;
   return entry;

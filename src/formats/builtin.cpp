@@ -7,6 +7,7 @@
 #include "formats/input_file.hpp"
 #include "formats/onnx/onnx.hpp"
 #include "formats/openvino/openvino.hpp"
+#include "formats/pytorch/pytorch.hpp"
 #include "formats/tensorflow/graphdef.hpp"
 
 namespace emplace::formats {
@@ -14,8 +15,8 @@ namespace emplace::formats {
 namespace {
 
 Registry<ReaderEntry>& registry() {
-  static Registry<ReaderEntry> all(
-      "reader", {openvino_reader(), tfjs_reader(), cost_graph_reader(), graphdef_reader(), onnx_reader()});
+  static Registry<ReaderEntry> all("reader", {pytorch_reader(), openvino_reader(), tfjs_reader(), cost_graph_reader(),
+                                              graphdef_reader(), onnx_reader()});
   return all;
 }
 

@@ -60,6 +60,7 @@ struct GraphOp {
   std::vector<TensorId> outputs;
   std::vector<OpId> after;  // control dependencies: ops that must end before this op starts
   std::string colocate;     // co-location group; "": none
+  std::string module;       // path of the module that computes it ("encoder/layer/0"), if the file names one; may be ""
   std::string layer;        // the part of the model that an expert would keep on one device ("encoder/1"); may be ""
   Phase phase = Phase::forward;
   OpId forward_of;  // for backward and update ops: the forward op they belong to; none elsewhere

@@ -2,9 +2,9 @@
 // with every trip; here the body is inferred trip by trip until nothing changes any more.
 #include <algorithm>
 
-#include "formats/onnx/body_cost.hpp"
 #include "formats/onnx/inference.hpp"
 #include "formats/onnx/inference_context.hpp"
+#include "formats/onnx/node_costs.hpp"
 
 namespace emplace::formats {
 
@@ -190,14 +190,14 @@ class OnnxInference::LoopRun {
   std::vector<Subgraph::Known> outputs_;       // of the body's last run
   std::int64_t trips_ = 0;
   bool is_settled_ = false, is_count_unknown_ = false;
-  OnnxBodyCost cost_, last_cost_;
+  BodyCost cost_, last_cost_;
 };
 
 std::optional<std::int64_t> OnnxInference::known_whole(const std::string& tensor) {
   return single_whole(folder_.value(main, tensor));
 }
 
-void OnnxInference::note_unknown_trips(OnnxBodyCost& cost) {
+void OnnxInference::note_unknown_trips(BodyCost& cost) {
   cost.is_complete = false;
   ++doubts_.unknown_trips;
 }
@@ -252,8 +252,8 @@ void OnnxInference::infer_both_branches(onnx::NodeProto& node, const onnx::OpSch
   }
   Subgraph &first = context.subgraph("then_branch"), &second = context.subgraph("else_branch");
   if (!first.has_run() || !second.has_run()) return;
-  const OnnxBodyCost of_first = cost_of_nodes(first.graph(), first.last_scope(), file_);
-  const OnnxBodyCost of_second = cost_of_nodes(second.graph(), second.last_scope(), file_);
+  const BodyCost of_first = cost_of_nodes(first.graph(), first.last_scope(), file_);
+  const BodyCost of_second = cost_of_nodes(second.graph(), second.last_scope(), file_);
   const bool first_fits = !first.last_doubts().first_contradicts, second_fits = !second.last_doubts().first_contradicts;
   const bool one_fits = first_fits != second_fits;
   const bool takes_second = one_fits ? second_fits : of_second.flops > of_first.flops;
@@ -296,7 +296,7 @@ void OnnxInference::infer_scan(onnx::NodeProto& node, const onnx::OpSchema& sche
   schema.GetTypeAndShapeInferenceFunction()(context);
   Subgraph& body = context.subgraph("body");
   if (!body.has_run()) return;
-  const OnnxBodyCost each = cost_of_nodes(body.graph(), body.last_scope(), file_);
+  const BodyCost each = cost_of_nodes(body.graph(), body.last_scope(), file_);
   const auto* scanned = attribute_of(node, "num_scan_inputs");
   const auto* axes = attribute_of(node, "scan_input_axes");
   const std::int64_t first = node.input_size() - (scanned == nullptr ? 0 : scanned->i());
@@ -307,7 +307,7 @@ void OnnxInference::infer_scan(onnx::NodeProto& node, const onnx::OpSchema& sche
   if (shape != nullptr && axis < 0) axis += shape->dim_size();
   const bool known =
       shape != nullptr && axis >= 0 && axis < shape->dim_size() && shape->dim(static_cast<int>(axis)).has_dim_value();
-  OnnxBodyCost cost;
+  BodyCost cost;
   add_cost(cost, each, known ? static_cast<double>(shape->dim(static_cast<int>(axis)).dim_value()) : 1);
   if (!known) note_unknown_trips(cost);
   scope.costs[cost_key(node)] = cost;

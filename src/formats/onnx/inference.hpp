@@ -89,7 +89,7 @@ class OnnxInference {
   std::optional<ExportedReshape> as_exported(const onnx::NodeProto& node, OnnxScope& scope);
   std::optional<std::vector<std::int64_t>> grown(const onnx::NodeProto& node, const FoldedTensor& target,
                                                  const Shape& input) const;
-  void note_unknown_trips(OnnxBodyCost& cost);
+  void note_unknown_trips(BodyCost& cost);
 
   void infer_function(const onnx::FunctionProto& function, onnx::NodeProto& node, Context& caller,
                       const OnnxScope& scope, int depth);

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "formats/body_cost.hpp"
 #include "formats/onnx/fold/tensor.hpp"
 
 namespace emplace::formats {
@@ -17,15 +18,6 @@ OnnxOpsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetI
 
 using OnnxValue = std::shared_ptr<const FoldedTensor>;
 
-// What the sub-graphs of one control-flow node cost.
-struct OnnxBodyCost {
-  double flops = 0, bytes_read = 0, bytes_written = 0;
-  double launches = 0;             // of kernels: nodes that do work, each as often as it runs
-  std::string op_class = "other";  // that of the op with the most FLOPs
-  double class_flops = 0;          // the FLOPs of that op
-  bool is_complete = true;         // false: a size, a type or the number of trips is not known
-};
-
 // The maps, by tensor name, have the types that libonnx's contexts require. `values` has the small vectors of whole
 // numbers that data propagation has computed.
 struct OnnxScope {
@@ -33,8 +25,8 @@ struct OnnxScope {
   std::unordered_map<std::string, const onnx::TensorProto*> data;
   std::unordered_map<std::string, const onnx::SparseTensorProto*> sparse_data;
   std::unordered_map<std::string, onnx::TensorShapeProto> values;
-  std::unordered_map<std::string, OnnxValue> folded;    // what our evaluator has computed (fold/fold.hpp)
-  std::unordered_map<std::string, OnnxBodyCost> costs;  // of control-flow nodes, by cost_key (body_cost.hpp)
+  std::unordered_map<std::string, OnnxValue> folded;  // what our evaluator has computed (fold/fold.hpp)
+  std::unordered_map<std::string, BodyCost> costs;    // of control-flow nodes, by cost_key (onnx/node_costs.hpp)
   std::deque<onnx::TypeProto> own_types;
   std::deque<onnx::TensorProto> own_data;
   std::deque<onnx::NodeProto> own_nodes;

@@ -7,8 +7,8 @@
 
 #include "base/contained.hpp"
 #include "emplace/base/error.hpp"
-#include "formats/onnx/body_cost.hpp"
 #include "formats/onnx/inference.hpp"
+#include "formats/onnx/node_costs.hpp"
 #include "formats/onnx/subgraphs.hpp"
 #include "formats/onnx/types.hpp"
 #include "formats/onnx/upper_bounds.hpp"
@@ -35,7 +35,7 @@ class Answer {
     put(static_cast<std::int64_t>(words.size()));
     text_ += words;
   }
-  void put(const OnnxBodyCost& cost) {
+  void put(const BodyCost& cost) {
     for (const double number : {cost.flops, cost.bytes_read, cost.bytes_written, cost.launches}) put(number);
     put(cost.op_class);
     put(std::int64_t{cost.is_complete});
@@ -62,8 +62,8 @@ class Answer {
     at_ += length;
     return text_.substr(at_ - length, length);
   }
-  OnnxBodyCost cost() {
-    OnnxBodyCost cost;
+  BodyCost cost() {
+    BodyCost cost;
     for (double* each : {&cost.flops, &cost.bytes_read, &cost.bytes_written, &cost.launches}) *each = real();
     cost.op_class = words();
     cost.is_complete = number() != 0;
@@ -81,7 +81,7 @@ namespace {
 
 // The costs of the ops that have sub-graphs: their number, then each op with its cost.
 void put_costs(Answer& answer, const onnx::GraphProto& source, const OnnxScope& scope) {
-  std::vector<std::pair<int, const OnnxBodyCost*>> costs;
+  std::vector<std::pair<int, const BodyCost*>> costs;
   if (!scope.costs.empty())
     for (int i = 0; i < source.node_size(); ++i)
       if (const auto found = scope.costs.find(cost_key(source.node(i)));

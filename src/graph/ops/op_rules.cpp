@@ -147,6 +147,46 @@ double recurrent_launches(const OpView& op) {
 }
 
 namespace {
+
+// The two matrices of each layer and direction: gates x input and gates x hidden.
+struct StackWeights {
+  double elements = 0, rows = 0, count = 0;
+};
+
+StackWeights stack_weights(const OpView& op) {
+  StackWeights sum;
+  for (std::size_t i = 1; i < op.op().inputs.size(); ++i) {
+    const Shape& shape = op.input_shape(i);
+    if (!shape.is_static() || shape.dims.size() != 2) continue;
+    sum.elements += op.input_elements(i);
+    sum.rows += static_cast<double>(shape.dims[0]);
+    ++sum.count;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double recurrent_stack_flops(const OpView& op, double factor) {
+  const Shape& x = op.input_shape(0);
+  const StackWeights weights = stack_weights(op);
+  if (!x.is_static() || x.dims.size() != 3 || weights.count == 0) {
+    op.set_incomplete();
+    return 0;
+  }
+  const double samples = static_cast<double>(x.dims[0]) * static_cast<double>(x.dims[1]);
+  return samples * (2 * weights.elements + factor * weights.rows / 2);
+}
+
+double recurrent_stack_launches(const OpView& op) {
+  const Shape& x = op.input_shape(0);
+  const std::size_t time = op.whole("batch_first", 0) != 0 ? 1 : 0;
+  const double layers = stack_weights(op).count / 2;
+  if (!x.ranked || x.dims.size() != 3 || x.dims[time] < 1 || layers < 1) return 1;
+  return static_cast<double>(x.dims[time]) * layers;
+}
+
+namespace {
 double pool_window(const OpView& op) {
   const auto* kernel = op.wholes("kernel_shape");
   double window = 1;

@@ -21,6 +21,11 @@ double recurrent_flops(const OpView& op, double factor);  // factor: FLOPs of a 
 // The steps of an ONNX LSTM, GRU or RNN times its directions, each of which needs the result of the one before, so that
 // each is launched; 1 if the sizes are not known or an operand is empty.
 double recurrent_launches(const OpView& op);
+// PyTorch's LSTM, GRU and RNN: one op for a stack of layers. Operands are x (time x batch x input, or batch first with
+// the attribute "batch_first"), the initial states (rank 3), and for each layer and direction two matrices and two
+// biases. `factor` as above.
+double recurrent_stack_flops(const OpView& op, double factor);
+double recurrent_stack_launches(const OpView& op);               // steps x layers x directions
 double pool_flops(const OpView& op, double factor);              // factor per element of the kernel's window
 double pool_flops_of_gradient(const OpView& op, double factor);  // the same per element of the first input
 double batch_norm_flops(const OpView& op, double factor);        // factor with fixed statistics, 8 with the batch's own

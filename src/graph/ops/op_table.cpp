@@ -17,7 +17,7 @@ using RowMap = std::unordered_map<std::string_view, const OpRow*>;
 const RowMap& row_map() {
   static const RowMap map = [] {
     RowMap rows;
-    for (const auto vocabulary : {onnx_rows(), training_rows(), tensorflow_rows(), openvino_rows()})
+    for (const auto vocabulary : {onnx_rows(), training_rows(), tensorflow_rows(), openvino_rows(), pytorch_rows()})
       for (const OpRow& row : vocabulary) {
         const bool is_new = rows.emplace(row.type, &row).second;
         EMPLACE_CHECK(is_new, "op type {} has two rows", row.type);
@@ -77,6 +77,7 @@ double launches_of_gradient(const OpCost& forward) { return forward.launches > 1
 
 double launches_of_row(const OpView& op, const OpRow& row) {
   if (row.flops == &recurrent_flops) return recurrent_launches(op);
+  if (row.flops == &recurrent_stack_flops) return recurrent_stack_launches(op);
   if (row.cls != OpClass::recurrent || op.op().forward_of.is_none()) return 1;
   return launches_of_gradient(cost_of(op.graph(), op.op().forward_of));
 }

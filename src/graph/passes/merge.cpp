@@ -95,6 +95,7 @@ class Merger {
       any_forward = any_forward || was.phase == Phase::forward;
       all_update = all_update && was.phase == Phase::update;
       if (op.layer.empty()) op.layer = was.layer;
+      if (op.module.empty()) op.module = was.module;
       op.state_bytes = add_bytes(op.state_bytes, was.state_bytes);
       if (was.merged_types.empty()) {
         ++types[was.type];

@@ -73,6 +73,7 @@ PassResult share_parameters(Graph old) {
     variable.name = free_name(fmt::format("variable/{}", parameter.name));
     variable.type = "Variable";
     variable.layer = old.ops[users[0].index()].layer;
+    variable.module = old.ops[users[0].index()].module;
     variable.attributes["parameter"] = parameter.name;
     if (has_update) group[i] = variable.colocate = fmt::format("variable/{}", parameter.name);
     const std::string name = variable.name;

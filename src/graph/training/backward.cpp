@@ -182,6 +182,7 @@ OpId Backward::add(OpId forward, std::string name, std::string type, std::vector
   backward.phase = phase;
   if (!forward.is_none()) {
     backward.layer = graph_.ops[forward.index()].layer;
+    backward.module = graph_.ops[forward.index()].module;
     backward.forward_of = forward;
   }
   return graph_.add_op(std::move(backward));

@@ -42,9 +42,20 @@ void sub_gradient(Backward& backward, OpId forward) {
   backward.contribute(op.inputs[1], backward.unbroadcast(forward, negated, op.inputs[1]));
 }
 
+namespace {
+
+// Y = X c or X / c, where c is an attribute, as in PyTorch: dX = dY c or dY / c.
+void scale_gradient(Backward& backward, const GraphOp& op, OpId forward) {
+  if (!backward.wants(op, 0)) return;
+  const Operand dy = backward.output_gradient(op);
+  backward.contribute(op.inputs[0], backward.emit_like(forward, op.type, {dy}, op.inputs[0], op.attributes));
+}
+
+}  // namespace
+
 void mul_gradient(Backward& backward, OpId forward) {
   const GraphOp op = backward.op(forward);
-  if (op.inputs.size() < 2) return generic_gradient(backward, forward);
+  if (op.inputs.size() < 2) return scale_gradient(backward, op, forward);
   const Operand dy = backward.output_gradient(op);
   for (std::size_t i = 0; i < 2 && i < op.inputs.size(); ++i) {
     if (!backward.wants(op, i)) continue;
@@ -55,7 +66,7 @@ void mul_gradient(Backward& backward, OpId forward) {
 
 void div_gradient(Backward& backward, OpId forward) {
   const GraphOp op = backward.op(forward);
-  if (op.inputs.size() < 2) return generic_gradient(backward, forward);
+  if (op.inputs.size() < 2) return scale_gradient(backward, op, forward);
   const Operand dy = backward.output_gradient(op);
   const Operand quotient = backward.emit_like(forward, "Div", {dy, op.inputs[1]}, dy);
   if (backward.wants(op, 0)) backward.contribute(op.inputs[0], backward.unbroadcast(forward, quotient, op.inputs[0]));

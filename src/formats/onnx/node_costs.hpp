@@ -5,20 +5,14 @@
 
 #include <string>
 
-#include "emplace/graph/graph.hpp"
+#include "formats/body_cost.hpp"
 #include "formats/onnx/scope.hpp"
 
 namespace emplace::formats {
 
-// Adds `times` times the cost.
-void add_cost(OnnxBodyCost& sum, const OnnxBodyCost& cost, double times);
-
 // The sum over the nodes of a sub-graph, whose types and inner costs are in `scope`, without those that runtimes fold
 // when they load the model.
-OnnxBodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file);
-
-// The attributes from which the op table takes the cost of a control-flow op.
-void set_body_cost(GraphOp& op, const OnnxBodyCost& cost);
+BodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file);
 
 // The name under which a scope has the cost of a node: its first output that has a name; "" if there is none.
 const std::string& cost_key(const onnx::NodeProto& node);

@@ -1,14 +1,12 @@
-#include "formats/onnx/body_cost.hpp"
+#include "formats/onnx/node_costs.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 #include <unordered_set>
 
 #include "emplace/base/error.hpp"
 #include "formats/onnx/subgraphs.hpp"
 #include "formats/onnx/types.hpp"
-#include "graph/ops/op_table.hpp"
 
 namespace emplace::formats {
 
@@ -53,7 +51,7 @@ class KnownBefore {
   std::unordered_set<std::string_view> known_;
 };
 
-OnnxBodyCost cost_of_node(const onnx::NodeProto& node, const OnnxScope& scope, const std::string& file) {
+BodyCost cost_of_node(const onnx::NodeProto& node, const OnnxScope& scope, const std::string& file) {
   Graph graph;
   GraphOp& op = graph.ops.emplace_back();
   op.type = node.domain().empty() || node.domain() == "ai.onnx" ? node.op_type() : node.domain() + "." + node.op_type();
@@ -62,36 +60,13 @@ OnnxBodyCost cost_of_node(const onnx::NodeProto& node, const OnnxScope& scope, c
     op.inputs.push_back(name.empty() ? Operand::none() : Operand::of(add_operand(graph, name, scope, file)));
   for (const std::string& name : node.output())
     if (!name.empty()) op.outputs.push_back(add_operand(graph, name, scope, file));
-  const OpCost cost = emplace::cost_of(graph, OpId{0});
-  return {.flops = cost.flops,
-          .bytes_read = static_cast<double>(cost.bytes_read),
-          .bytes_written = static_cast<double>(cost.bytes_written),
-          .launches = cost.cls != OpClass::free ? cost.launches : 0.0,
-          .op_class = name_of(cost.cls),
-          .class_flops = cost.flops,
-          .is_complete = cost.known_type && cost.known_shapes};
-}
-
-std::int64_t whole_bytes(double bytes) {
-  return static_cast<std::int64_t>(std::clamp(bytes, 0.0, static_cast<double>(total_limit)));
+  return body_cost_of(graph, OpId{0});
 }
 
 }  // namespace
 
-void add_cost(OnnxBodyCost& sum, const OnnxBodyCost& cost, double times) {
-  sum.flops += times * cost.flops;
-  sum.bytes_read += times * cost.bytes_read;
-  sum.bytes_written += times * cost.bytes_written;
-  sum.launches += times * cost.launches;
-  sum.is_complete = sum.is_complete && cost.is_complete;
-  if (times * cost.class_flops > sum.class_flops) {
-    sum.class_flops = times * cost.class_flops;
-    sum.op_class = cost.op_class;
-  }
-}
-
-OnnxBodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file) {
-  OnnxBodyCost sum;
+BodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file) {
+  BodyCost sum;
   KnownBefore known(scope);
   for (const onnx::NodeProto& node : graph.node()) {
     if (known.gives(node)) continue;
@@ -105,15 +80,6 @@ OnnxBodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope
     }
   }
   return sum;
-}
-
-void set_body_cost(GraphOp& op, const OnnxBodyCost& cost) {
-  op.attributes["body_flops"] = std::min(cost.flops, std::numeric_limits<double>::max());
-  op.attributes["body_bytes_read"] = whole_bytes(cost.bytes_read);
-  op.attributes["body_bytes_written"] = whole_bytes(cost.bytes_written);
-  op.attributes["body_launches"] = std::min(cost.launches, std::numeric_limits<double>::max());
-  op.attributes["body_class"] = cost.op_class;
-  op.attributes["body_incomplete"] = std::int64_t{cost.is_complete ? 0 : 1};
 }
 
 const std::string& cost_key(const onnx::NodeProto& node) {
