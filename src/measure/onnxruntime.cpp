@@ -197,13 +197,15 @@ std::vector<std::string> Session::outputs() const {
 void Session::run(const std::vector<const char*>& input_names, const std::vector<const OrtValue*>& inputs,
                   const std::vector<const char*>& output_names, std::vector<Value>& outputs) const {
   std::vector<OrtValue*> made(output_names.size(), nullptr);
+  for (std::size_t i = 0; i < outputs.size(); ++i) made[i] = outputs[i].get();
   runtime_.check(runtime_.at<OrtStatus*(OrtSession*, const OrtRunOptions*, const char* const*, const OrtValue* const*,
                                         std::size_t, const char* const*, std::size_t, OrtValue**)>(place::run)(
                      session_, nullptr, input_names.data(), inputs.data(), inputs.size(), output_names.data(),
                      output_names.size(), made.data()),
                  model_);
-  outputs.clear();
-  for (OrtValue* value : made) outputs.emplace_back(value, ReleaseValue{&runtime_});
+  outputs.resize(made.size());
+  for (std::size_t i = 0; i < made.size(); ++i)
+    if (outputs[i] == nullptr) outputs[i] = Value(made[i], ReleaseValue{&runtime_});
 }
 
 std::string Session::end_profile() {
