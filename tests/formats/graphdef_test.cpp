@@ -110,6 +110,16 @@ TEST(TensorflowReader, GroupsThatShareAnOpAreOneGroup) {
   EXPECT_EQ(op_named(graph, "f").colocate, "");
 }
 
+TEST(TensorflowReader, AnOpIsWithTheVariableThatItGetsAHandleOf) {
+  const std::string resource = attribute("T", "type: DT_RESOURCE");
+  const Graph graph = read(node("v", "VarHandleOp", {}, f32 + attribute("shape", shape({4}))) +
+                           node("same", "Identity", {"v"}, resource) + node("value", "ReadVariableOp", {"same"}, f32) +
+                           placeholder("g", {4}) + node("r", "Relu", {"value"}, attribute("T", "type: DT_FLOAT")) +
+                           node("u", "AssignSubVariableOp", {"v", "g"}, f32));
+  for (const char* name : {"v", "same", "value", "u"}) EXPECT_EQ(op_named(graph, name).colocate, "v") << name;
+  for (const char* name : {"g", "r"}) EXPECT_EQ(op_named(graph, name).colocate, "") << name;
+}
+
 TEST(TensorflowReader, CutsTheBackEdgesOfLoopsAndSaysSo) {
   ::testing::internal::CaptureStderr();
   const Graph graph = read(placeholder("x", {4}) + node("e", "Enter", {"x"}) + node("m", "Merge", {"e", "n"}) +

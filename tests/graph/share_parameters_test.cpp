@@ -49,6 +49,22 @@ TEST(ShareParameters, MakesAVariableOfAParameterWithSeveralUsers) {
   EXPECT_EQ(statistics(result.graph).parameters, 16);
 }
 
+// TensorFlow's Adam: beta1 is read by the updates of all weights and by the product that makes its next power.
+TEST(ShareParameters, DoesNotMoveAnUpdateToTheOpThatReadsItsConstant) {
+  Net net;
+  const Operand beta = Operand::of(net.graph.add_parameter("beta1", DType::f32, {}, false));
+  GraphOp update = node("update", "ApplyAdam", {net.x, beta});
+  update.phase = Phase::update;
+  update.colocate = "weight";
+  add(net.graph, update, {2, 4});
+  GraphOp power = node("power", "Mul", {net.x, beta});
+  power.colocate = "bias";
+  add(net.graph, power, {2, 4});
+  const Graph shared = share_parameters(net.graph).graph;
+  EXPECT_EQ(find_op(shared, "update")->colocate, "weight");
+  EXPECT_EQ(find_op(shared, "power")->colocate, "bias");
+}
+
 TEST(ShareParameters, CoLocatesAnUpdateWithTheVariableOrWithTheOnlyUser) {
   Net net;
   const Operand w = Operand::of(net.graph.add_parameter("w", DType::f32, {4, 4}));

@@ -76,6 +76,7 @@ void GraphFromTensorflow::add(TfNode node) {
   source.op = node.op;
   source.inputs = std::move(node.inputs);
   source.colocated_with = co_location(node);
+  source.gives_handle = gives_handle(node);
   if (const TfValue* stated = node.find("_output_shapes")) {
     source.states_outputs = any_states_outputs_ = true;
     source.shapes = stated->shapes;
@@ -258,6 +259,10 @@ void GraphFromTensorflow::join_groups() {
       const auto named = names_.find(name, name_at());
       join(i, named ? *named : absent.emplace(std::move(name), i).first->second);
     }
+  // TensorFlow runs an op where the variable or table is that it gets a handle of.
+  for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
+    for (const Output& input : wanted_[i])
+      if (input.op != no_op && input.position == 0 && sources_[input.op].gives_handle) join(i, input.op);
   for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
     if (parent[i] != alone) graph_.ops[i].colocate = graph_.ops[root(i)].name;
 }

@@ -32,6 +32,7 @@ class GraphFromTensorflow {
     std::string op;  // TensorFlow's name of the op type
     std::vector<std::string> inputs;
     std::vector<std::string> colocated_with;  // "loc:@name" of _class
+    bool gives_handle = false;                // of a variable or table
     bool states_outputs = false;              // `shapes` lists all outputs (_output_shapes)
     std::vector<Shape> shapes;
     std::vector<DType> dtypes;  // the last one also holds for all further outputs

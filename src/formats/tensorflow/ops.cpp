@@ -184,6 +184,14 @@ bool holds_variable(std::string_view op) {
   return is_one_of(op, {"VariableV2", "Variable", "TemporaryVariable", "VarHandleOp"});
 }
 
+bool gives_handle(const TfNode& node) {
+  constexpr std::int64_t resource = 20;      // DT_RESOURCE
+  if (const TfValue* type = node.find("T"))  // Identity, Switch, Enter
+    return type->kind == TfValue::Kind::type && type->type == resource;
+  return is_one_of(node.op, {"VarHandleOp", "StackV2", "HashTableV2", "MutableHashTableV2", "IteratorV2",
+                             "TensorArrayV3", "TensorArrayGradV3"});
+}
+
 bool takes_weight(std::string_view op, std::size_t position) {
   if (op.starts_with("FusedBatchNorm") && !op.starts_with("FusedBatchNormGrad")) return position >= 1 && position <= 4;
   if (op == "CropAndResize") return position == 3 || position == 2;

@@ -28,6 +28,8 @@ DType output_dtype(const TfNode& node, std::size_t position, const std::string& 
 bool has_no_outputs(std::string_view tensorflow);
 // Whether the op's output keeps its value beyond the step: "Variable" and handles.
 bool holds_variable(std::string_view tensorflow);
+// Whether the node's first output is a handle of a resource, such as a variable.
+bool gives_handle(const TfNode& node);
 // Whether the type has weights or sizes as operand at this position. Text graphs for OpenCV leave those nodes out; they
 // are only in the .pb beside the text.
 bool takes_weight(std::string_view tensorflow, std::size_t position);

@@ -9,11 +9,16 @@ namespace emplace {
 
 namespace {
 
+// Whether the op updates the parameter. An update also reads constants, such as its learning rate.
+bool is_update_of(const GraphOp& op, const GraphParameter& parameter) {
+  return op.phase == Phase::update && parameter.trainable;
+}
+
 // The ops that compute with the parameter, without its update.
 std::vector<OpId> working_users(const Graph& graph, const GraphParameter& parameter) {
   std::vector<OpId> users;
   for (const OpId user : parameter.users)
-    if (graph.ops[user.index()].phase != Phase::update) users.push_back(user);
+    if (!is_update_of(graph.ops[user.index()], parameter)) users.push_back(user);
   return users;
 }
 
@@ -97,7 +102,7 @@ PassResult share_parameters(Graph old) {
         input = tensor_now[input.index];
       } else if (input.is_parameter()) {
         const std::uint32_t parameter = input.index;
-        const bool update = op.phase == Phase::update;
+        const bool update = is_update_of(op, old.parameters[parameter]);
         if (update && !group[parameter].empty()) op.colocate = group[parameter];
         input = update ? updated[parameter] : working[parameter];
       }
