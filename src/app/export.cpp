@@ -45,7 +45,7 @@ constexpr const char* export_help =
     "            run of ops on one device (FILE.0.cpu.onnx, ...), at most 1000; a check proves that these models "
     "together\n"
     "            equal the model\n"
-    "openvino    the IR with each layer's device as user data \"affinity\"; launch/run-openvino.py compiles it\n"
+    "openvino    the IR with each layer's device as user data \"affinity\"; launch/run-openvino.py runs it\n"
     "tensorflow  the GraphDef, binary or text, with device strings\n"
     "pytorch     a device_map by module, and where modules are split the device of each op and the points at which "
     "to\n"

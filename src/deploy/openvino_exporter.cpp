@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "base/text.hpp"
 #include "deploy/device_names.hpp"
 #include "deploy/exporters.hpp"
 #include "formats/writers.hpp"
@@ -15,13 +12,11 @@ Exported write_openvino(const ExportRequest& request) {
   const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}, {"npu", "NPU"}}, request.renamed, "OpenVINO", "_-.");
   const std::vector<std::string> devices = names.of(request.placement.device_of_op);
   formats::write_openvino_affinity(request.placement.model, request.output, devices);
-  std::vector<std::string> used;
-  for (const std::string& device : devices)
-    if (!device.empty() && std::ranges::find(used, device) == used.end()) used.push_back(device);
-  return {.files = {request.output},
-          .notes = {fmt::format(
-              "the weights stay in the model's .bin; launch/run-openvino.py {} MODEL.bin runs it on HETERO:{}",
-              request.output, join(used, ","))}};
+  return {
+      .files = {request.output},
+      .notes = {fmt::format("the weights stay in the model's .bin; OpenVINO does not read affinities from the file: "
+                            "launch/run-openvino.py {} --model {} sets them and runs the model",
+                            request.placement.file, request.placement.model)}};
 }
 
 }  // namespace

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Runs a PyTorch program with each op on its device, compares the outputs with those of the unplaced program, says where
+each op ran, and prints the median time of a step as JSON; `-` makes it an evaluator (evaluator=command).
+
+The program is an archive of torch.export (.pt2). The placement may also be of the ONNX file that torch.onnx.export made
+of it: --program names the archive then, or it has the name of the model but for its ending.
+
+--by processes (default)  a process on a core of its own for each device; the graph is cut where the device changes, and
+                          the parts send each other tensors with gloo
+--by pipeline             the same cuts as stages of torch.distributed.pipelining, for a placement that goes from device
+                          to device and never back: --microbatches samples, one after the other through all stages
+--by device-map           the module map by accelerate: weights of the first device stay in memory, those of others on
+                          disk until they are used; everything is computed on the one CPU, as accelerate does it"""
+
+import json
+import pathlib
+
+import placed
+from placed import Differs, Wrong, say
+
+OPTIONS = [
+    ("--program", dict(metavar="FILE.pt2", help="the program, if the model that was placed is no archive of it")),
+    ("--by", dict(choices=["processes", "pipeline", "device-map"], default="processes", help="how ops get to devices")),
+    ("--microbatches", dict(type=placed.count(1), default=4, help="with --by pipeline (4)")),
+]
+
+
+def load(torch, exported, arguments):
+    """The file of the program, and the program with weights."""
+    file = pathlib.Path(arguments.program or exported.model)
+    if file.suffix != ".pt2":
+        file = file.with_suffix(".pt2")
+    if not file.exists():
+        raise Wrong(f"{file}: there is no such archive; torch.export.save writes one (--program)")
+    try:
+        return str(file), torch.export.load(str(file))
+    except Exception as error:
+        raise Wrong(f"{file}: PyTorch cannot load it: {str(error).splitlines()[0]}")
+
+
+def inputs_of(torch, program):
+    """Random tensors for what the program takes, as it was exported."""
+    names = {node.name: node.meta["val"] for node in program.graph.nodes if node.op == "placeholder"}
+    values = []
+    for number, name in enumerate(program.graph_signature.user_inputs):
+        value = names[name] if name in names else name
+        if isinstance(value, torch.Tensor):
+            sizes = [int(size) for size in value.shape]  # of a symbolic size, that with which it was exported
+            dtype = torch.empty(0, dtype=value.dtype)
+            if value.dtype == torch.bfloat16:
+                value = torch.from_numpy(placed.random_input(name, sizes, "float32", number)).bfloat16()
+            else:
+                value = torch.from_numpy(placed.random_input(name, sizes, dtype.numpy().dtype, number))
+        values.append(value)
+    return values
+
+
+def arrays(outputs):
+    return {name: value.float().numpy() if value.dtype.is_floating_point else value.numpy()
+            for name, value in outputs.items() if hasattr(value, "numpy")}
+
+
+def arguments_of(program, inputs):
+    from torch.utils._pytree import tree_unflatten
+
+    return tree_unflatten(inputs, program.call_spec.in_spec)
+
+
+def unplaced_outputs(torch, program, inputs):
+    args, kwargs = arguments_of(program, inputs)
+    with torch.no_grad():
+        return dict(enumerate(torch.utils._pytree.tree_flatten(program.module()(*args, **kwargs))[0]))
+
+
+def by_processes(torch, arguments, folder):
+    """One process for each device; with --by pipeline each is a stage."""
+    import torch_parts
+
+    exported = placed.export(arguments, folder, "pytorch", ".json", lambda number: f"rank:{number}")
+    ranks = len(exported.renamed)
+    if sorted(exported.renamed.values()) != [f"rank:{rank}" for rank in range(ranks)]:
+        raise Wrong(f"--rename: devices are processes here, rank:0 to rank:{ranks - 1}, each of one device")
+    file, program = load(torch, exported, arguments)
+    content = json.loads(exported.file.read_text())
+    inputs = inputs_of(torch, program)
+    names = {node.name for node in program.graph.nodes}
+    if not names & {op.removeprefix("node_") for op in exported.asked()}:
+        raise Wrong(f"{file}: no node has the name of a placed op, so it is the archive of another model")
+    microbatches = arguments.microbatches if arguments.by == "pipeline" else 0
+    if microbatches:
+        want_pipeline(torch_parts, program, content, inputs, exported)
+    settings = {"threads": arguments.threads, "runs": arguments.runs, "warm_up": arguments.warm_up,
+                "microbatches": microbatches, "reference": bool(arguments.reference)}
+    try:
+        torch.multiprocessing.spawn(torch_parts.work, nprocs=ranks,
+                                    args=(ranks, str(folder), file, content, inputs, settings))
+    except Exception as error:
+        raise Differs(f"a process failed: {str(error).strip().splitlines()[-1]}")
+    done = [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(ranks)]
+    for rank, one in enumerate(done):
+        say(f"rank:{rank} on core {one['core']}: {one['parts']} parts" +
+            ("" if microbatches else f", {one['sent']} tensors sent"))
+    result = check(torch, program, inputs, done, exported, microbatches, arguments) if arguments.check else {}
+    times = [max(end for _, end in step) - min(begin for begin, _ in step) for step in zip(*(one["times"] for one in done))]
+    times = [each / max(microbatches, 1) for each in times]
+    result = {**placed.summary(times), "waited": max(one["waited"] for one in done), **result, "devices": ranks}
+    placed.say_waited(result)
+    return placed.against_reference(result, done[0]["reference"], arguments)
+
+
+def want_pipeline(torch_parts, program, content, inputs, exported):
+    """Puts the devices in the order of their stages; Wrong if one has two."""
+    order = list(torch_parts.Cut(program, content, inputs).rank_of.values())
+    if len(set(order)) != len(order):
+        raise Wrong(f"--by pipeline: the placement goes back to a device ({len(order)} parts on {len(set(order))} devices); "
+                    "--by processes runs it, and `emplace place dp-contiguous` finds pipelines")
+    for device, name in exported.renamed.items():
+        exported.renamed[device] = f"rank:{order.index(int(name.removeprefix('rank:')))}"
+    for segment in content["segments"]:
+        segment["device"] = f"rank:{order.index(int(segment['device'].removeprefix('rank:')))}"
+
+
+def check(torch, program, inputs, done, exported, microbatches, arguments):
+    found = {position: value for one in done for position, value in one["results"].items()}
+    wanted = unplaced_outputs(torch, program, inputs)
+    if microbatches:
+        wanted = {position: torch.cat([value] * microbatches) for position, value in wanted.items()}
+        return {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance)}
+    ran = {op: f"rank:{rank}" for rank, one in enumerate(done) for op in one["ops"]}
+    asked = {op if op in ran else op.removeprefix("node_"): device for op, device in exported.asked().items()}
+    return {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance),
+            "ops": placed.say_where(asked, ran, "no node of the program has their name")}
+
+
+def by_device_map(torch, arguments, folder):
+    """The modules of the program, dispatched by accelerate."""
+    placed.framework("accelerate", "1")
+    import accelerate
+
+    exported = placed.export(arguments, folder, "pytorch", ".json", lambda number: "disk" if number else "cpu")
+    for name in exported.renamed.values():
+        if name not in ("cpu", "disk") and not (name.startswith("cuda:") and torch.cuda.is_available()):
+            raise Wrong(f"--rename: PyTorch has no device '{name}' here; there are cpu and disk")
+    _, program = load(torch, exported, arguments)
+    inputs = inputs_of(torch, program)
+    content = json.loads(exported.file.read_text())
+    module = torch.export.unflatten(program)
+    device_map = whole_map(module, content)
+    model = accelerate.dispatch_model(module, device_map, main_device="cpu", offload_dir=str(folder / "weights"))
+    args, kwargs = arguments_of(program, inputs)
+    result = {}
+    if arguments.check:
+        with torch.no_grad():
+            made = torch.utils._pytree.tree_flatten(model(*args, **kwargs))[0]
+        wanted = unplaced_outputs(torch, program, inputs)
+        result["difference"] = placed.compare(arrays(wanted), arrays(dict(enumerate(made))), arguments.tolerance)
+        ran = {name: "disk" if weight.is_meta else str(weight.device) for name, weight in model.named_parameters()}
+        asked = {name: device_of(device_map, name) for name in ran}
+        say("of the weights:")
+        result["weights"] = placed.say_where(asked, ran, "")
+    unplaced = program.module()
+    with torch.no_grad():
+        times = placed.timed(lambda: model(*args, **kwargs), arguments, lambda: unplaced(*args, **kwargs))
+    return {**times, **result, "devices": len(exported.renamed)}
+
+
+def device_of(device_map, name):
+    """Of a weight: that of the innermost module around it."""
+    while name not in device_map and name:
+        name = name.rpartition(".")[0]
+    return device_map[name]
+
+
+def whole_map(module, content):
+    """A map with all weights, as accelerate wants it: a module that is split gets the device of most of its ops, and
+    weights that the placement does not know that of the first device."""
+    device_map = dict(content["device_map"])
+    for path, ops in content["split_modules"].items():
+        devices = list(ops.values())
+        device_map[path] = max(dict.fromkeys(devices), key=devices.count)
+        say(f"the module '{path}' is split, and as a whole on {device_map[path]}")
+    known = dict(module.named_parameters()) | dict(module.named_buffers()) | dict(module.named_modules())
+    for path in [path for path in device_map if path not in known]:
+        raise Wrong(f"the program has no module '{path}', so the placement is of another model")
+    for name, _ in [*module.named_parameters(), *module.named_buffers()]:
+        if "" not in device_map and not any(name == path or name.startswith(path + ".") for path in device_map):
+            device_map[name] = "cpu"
+    if set(device_map.values()) == {"disk"}:
+        device_map = {path: "cpu" for path in device_map}
+    return device_map
+
+
+def run(arguments, folder):
+    torch = placed.framework("torch", "2")
+    torch.set_num_threads(arguments.threads)
+    by = by_device_map if arguments.by == "device-map" else by_processes
+    return {**by(torch, arguments, folder), "torch": torch.__version__.split("+")[0]}
+
+
+if __name__ == "__main__":
+    placed.main(run, (__doc__, OPTIONS))

@@ -1,0 +1,279 @@
+"""launch/run-*.py and launch/measure-onnx: placements run by TensorFlow, OpenVINO, PyTorch and ONNX Runtime.
+
+Run with `build/frameworks/venv/bin/python -m pytest tests/frameworks/test_runners.py`, `-m "not long"` for the short form.
+Outputs must equal those of the unplaced model within 1e-4 of their largest value; the runners check that, and say the
+largest difference."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import small_models
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
+FEW = ["--runs", "3", "--warm-up", "1"]
+
+sys.path.insert(0, str(ROOT / "launch"))
+import placed  # noqa: E402
+
+if not os.access(EMPLACE, os.X_OK):
+    pytest.skip("there is no emplace; run scripts/build", allow_module_level=True)
+
+
+def emplace(*arguments, code=0):
+    done = subprocess.run([EMPLACE, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def launch(script, *arguments, text=None, **environment):
+    return subprocess.run([sys.executable, ROOT / "launch" / script, *map(str, arguments)], capture_output=True, text=True,
+                          input=text, env={**os.environ, "EMPLACE": EMPLACE, **environment})
+
+
+def result_of(done):
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert 0 < result["least"] <= result["seconds"] < 10
+    return result
+
+
+def needs(package):
+    return pytest.importorskip(package, reason=f"{package} is not installed; scripts/frameworks makes the environment")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("runners")
+
+
+def place(model, method="round-robin", machine="cores-x2", *options):
+    """The file of a placement of the model."""
+    file = model.with_suffix(f".{method.replace(':', '-')}.{machine}.json")
+    emplace("place", method, f"{model}@{machine}", "-o", file, *options)
+    return file
+
+
+def devices_in(file):
+    return set(json.loads(file.read_text())["ops"].values())
+
+
+# TensorFlow
+
+
+def test_a_network_of_tensorflow_runs_on_three_devices_as_placed(folder):
+    needs("tensorflow")
+    model = small_models.tensorflow_cnn(folder / "cnn.pb")
+    placement = place(model, "round-robin", "cores-x3")
+    assert len(devices_in(placement)) == 3
+    result = result_of(launch("run-tensorflow.py", placement, "--model", model, *FEW))
+    assert result["difference"] <= 1e-4 and result["devices"] == 3
+    assert result["ops"]["elsewhere"] == result["ops"]["not_run"] == 0 < result["ops"]["as_placed"]
+
+
+@pytest.mark.parametrize("resource", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_a_training_step_of_tensorflow_updates_its_variables_where_they_are_placed(folder, resource):
+    needs("tensorflow")
+    model = small_models.tensorflow_training(folder / f"training{resource}.pb", resource)
+    placement = place(model, "round-robin", "cores-x2", "--allow-unsized")
+    done = launch("run-tensorflow.py", "-", "--model", model, "--allow-unsized", *FEW, text=placement.read_text())
+    result = result_of(done)
+    assert result["ops"]["elsewhere"] == result["ops"]["not_run"] == 0 < result["ops"]["as_placed"]
+    asked = json.loads(placement.read_text())["ops"]
+    updates = [op for op in asked if "Apply" in op and "ReadVariableOp" not in op]
+    assert len(updates) == 6 and len({asked[op] for op in updates}) == 2  # weights on both devices
+    # 3 steps of loss and gradients, and all variables: the 6 weights, 12 of Adam, 2 powers
+    assert "outputs are those of the unplaced model" in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", [["--free-order"], ["--grappler"]])
+def test_a_loop_of_cells_runs_in_tensorflow(folder, options):
+    needs("tensorflow")
+    model = small_models.tensorflow_lstm(folder / "lstm.pb")
+    placement = place(model, "heft", "cores-x4", "--schedule", "in-order")
+    done = launch("run-tensorflow.py", placement, "--model", model, *FEW, *options)
+    assert result_of(done)["ops"]["elsewhere"] == 0
+    assert ("Grappler and constant folding" in done.stderr) == (options == ["--grappler"])
+
+
+# OpenVINO
+
+
+def test_openvino_runs_layers_on_two_instances_of_its_cpu_plugin_as_placed(folder):
+    needs("openvino")
+    model = small_models.openvino_cnn(folder / "cnn.xml")
+    placement = place(model)
+    done = launch("run-openvino.py", placement, "--model", model, *FEW)
+    result = result_of(done)
+    assert result["difference"] <= 1e-4 and result["devices"] == 2
+    assert result["ops"]["elsewhere"] == 0 < result["ops"]["as_placed"]
+    assert "devices of them: CPU, CPU2" in done.stderr
+
+
+@pytest.mark.long
+def test_openvino_runs_a_recurrent_network_of_open_size_and_refuses_devices_that_it_lacks(folder):
+    needs("openvino")
+    model = small_models.openvino_lstm(folder / "lstm.xml")
+    options = ["--shape", "x=7x16"]
+    placement = place(model, "round-robin", "cores-x2", *options)
+    result = result_of(launch("run-openvino.py", placement, "--model", model, *options, *FEW))
+    assert result["ops"]["elsewhere"] == 0 < result["ops"]["as_placed"]
+    done = launch("run-openvino.py", placement, "--model", model, *options, "--rename", "cpu:1=GPU.7")
+    assert done.returncode == 2
+    assert "OpenVINO has no device 'GPU.7' here; there are CPU" in done.stderr
+
+
+# PyTorch
+
+
+@pytest.fixture(scope="module")
+def attention(folder):
+    needs("torch")
+    needs("onnx")
+    return small_models.torch_attention(folder / "attention.onnx")
+
+
+def test_two_processes_run_a_program_of_pytorch_that_changes_devices_at_every_op(attention):
+    placement = place(attention)
+    done = launch("run-pytorch.py", placement, "--model", attention, *FEW)
+    result = result_of(done)
+    assert result["difference"] <= 1e-4 and result["devices"] == 2
+    assert result["ops"]["elsewhere"] == 0 and result["ops"]["as_placed"] >= 20
+    assert "rank:0 on core" in done.stderr and "rank:1 on core" in done.stderr
+
+
+def halves(model, file):
+    """A placement of the first half of the ops on one device, of the second half on another."""
+    content = json.loads(place(model, "single").read_text())
+    ops = list(content["ops"])
+    content["ops"] = {op: "cpu:0" if i < len(ops) // 2 else "cpu:1" for i, op in enumerate(ops)}
+    file.write_text(json.dumps(content))
+    return file
+
+
+@pytest.mark.long
+def test_a_placement_in_two_stages_runs_in_pytorchs_pipeline(attention, folder):
+    done = launch("run-pytorch.py", halves(attention, folder / "halves.json"), "--model", attention, "--by", "pipeline",
+                  "--microbatches", "3", *FEW)
+    assert result_of(done)["difference"] <= 1e-4
+    back = launch("run-pytorch.py", place(attention), "--model", attention, "--by", "pipeline")
+    assert back.returncode == 2 and "the placement goes back to a device" in back.stderr
+
+
+@pytest.mark.long
+def test_accelerate_keeps_the_weights_of_the_second_device_on_disk(attention):
+    needs("accelerate")
+    done = launch("run-pytorch.py", place(attention), "--model", attention, "--by", "device-map", *FEW)
+    result = result_of(done)
+    assert result["difference"] <= 1e-4
+    assert result["weights"]["elsewhere"] == 0 < result["weights"]["as_placed"]
+    assert "  disk: " in done.stderr
+
+
+# ONNX Runtime
+
+
+def test_the_library_of_the_python_package_measures_placements_of_onnx_models(attention):
+    package = pathlib.Path(needs("onnxruntime").__file__).parent
+    environment = {**os.environ, "EMPLACE": EMPLACE, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment.pop("ONNXRUNTIME_LIBRARY", None)
+    done = subprocess.run([ROOT / "launch/measure-onnx", attention, "--runs", "3"], input=place(attention).read_text(),
+                          capture_output=True, text=True, env=environment)
+    assert json.loads(done.stdout)["onnxruntime"] == needs("onnxruntime").__version__, (package, done.stderr)
+
+
+# Runs and evaluators
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("script, make", [("run-tensorflow.py", "tensorflow_cnn"), ("run-openvino.py", "openvino_cnn")])
+def test_a_training_measures_with_the_runner_and_its_folder_runs_by_itself(tmp_path, script, make):
+    needs(script.removeprefix("run-").removesuffix(".py"))
+    model = getattr(small_models, make)(tmp_path / ("m.pb" if "tensorflow" in make else "m.xml"))
+    command = [str(ROOT / "launch" / script), "-", "--model", str(model), "--no-check", *FEW]
+    emplace("train", "post", f"problem={model}@cores-x2", "evaluator=command", f"command.run={json.dumps(command)}",
+            "command.repeat=1", "evaluations=4", "post.samples_per_update=2", "compare=[]", f"run={tmp_path / 'run'}")
+    result = result_of(launch(script, tmp_path / "run", *FEW))
+    assert result["ops"]["elsewhere"] == 0
+
+
+# Bad input
+
+
+@pytest.fixture(scope="module")
+def tiny(folder):
+    """A model and a placement that need no framework to be refused."""
+    model = folder / "tiny.pbtxt"
+    model.write_text("".join(f'node {{ name: "{name}" op: "{op}" {read} attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} '
+                             'attr { key: "shape" value { shape { dim { size: 4 } } } } }\n'
+                             for name, op, read in [("x", "Placeholder", ""), ("r", "Relu", 'input: "x"')]))
+    return model, place(model, "single")
+
+
+def test_a_placement_of_another_model_is_refused_with_the_names_of_ops(tiny, folder):
+    needs("tensorflow")
+    other = folder / "other.json"
+    other.write_text(tiny[1].read_text().replace('"r"', '"elsewhere"'))
+    done = launch("run-tensorflow.py", other, "--model", tiny[0])
+    assert done.returncode == 2 and done.stdout == ""
+    assert "'elsewhere'" in done.stderr and "the placement is of another model" in done.stderr
+
+
+@pytest.mark.parametrize("rename, why", [
+    ("cpu:7=/device:CPU:0", "--rename: no op is on the device 'cpu:7'; there are ops on cpu:0"),
+    ("cpu:0=/device:GPU:9", "TensorFlow has no device '/device:GPU:9' here; there are /device:CPU:0"),
+])
+def test_unknown_devices_are_refused_by_name(tiny, rename, why):
+    needs("tensorflow")
+    done = launch("run-tensorflow.py", tiny[1], "--model", tiny[0], "--rename", rename)
+    assert done.returncode == 2 and why in done.stderr
+
+
+@pytest.mark.parametrize("package, version", [("tensorflow", "1.15.0"), ("openvino", "2021.4"), ("torch", "1.13.1")])
+def test_another_version_of_a_framework_is_one_sentence(tmp_path, package, version):
+    (tmp_path / f"{package}.py").write_text(f"__version__ = '{version}'\n")
+    done = launch(f"run-{'pytorch' if package == 'torch' else package}.py", "none.json", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and f"error: {package} is {version}, and this script was written for" in done.stderr
+
+
+def test_a_missing_framework_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(placed, "ROOT", pathlib.Path("/nowhere"))
+    with pytest.raises(placed.Wrong, match="no_such_framework is not installed .*scripts/frameworks installs it"):
+        placed.framework("no_such_framework", "1")
+
+
+# The checks themselves
+
+
+def test_outputs_that_differ_are_an_error_that_names_the_output():
+    numpy = needs("numpy")
+    right = {"y": numpy.array([1.0, 2.0])}
+    assert placed.compare(right, {"y": numpy.array([1.0, 2.0001])}, 1e-4) == pytest.approx(5e-5)
+    with pytest.raises(placed.Differs, match="the output 'y' differs .* by 0.001, and its largest value is 2"):
+        placed.compare(right, {"y": numpy.array([1.0, 2.001])}, 1e-4)
+    with pytest.raises(placed.Differs, match=r"'y' has the sizes \(1,\), and unplaced \(2,\)"):
+        placed.compare(right, {"y": numpy.array([1.0])}, 1e-4)
+    with pytest.raises(placed.Differs, match="other outputs: y, z"):
+        placed.compare(right, {"z": right["y"]}, 1e-4)
+
+
+def test_ops_are_counted_by_where_they_ran(capsys):
+    counts = placed.say_where({"a": "CPU:0", "b": "CPU:1", "c": "CPU:1"}, {"a": "CPU:0", "b": "CPU:0"}, "merged")
+    assert counts == {"as_placed": 1, "elsewhere": 1, "not_run": 1}
+    said = capsys.readouterr().err
+    assert "1 ran elsewhere: b (asked CPU:1, ran CPU:0)" in said and "1 did not run by themselves (merged): c" in said
+
+
+def test_the_median_ignores_outliers_and_drift_is_the_change_from_the_first_half_to_the_second():
+    result = placed.summary([1.0, 1.01, 0.99, 1.2, 1.21, 50.0])
+    # The median of six is the mean of the third and fourth, 1.01 and 1.2; the halves have the medians 1.0 and 1.21.
+    assert result["seconds"] == pytest.approx(1.105) and result["least"] == 0.99
+    assert result["drift"] == pytest.approx(0.21) and result["outliers"] == 1
+    assert not placed.is_steady(result)
