@@ -50,8 +50,8 @@ void RecipeWords::tell_apart() {
   problem = *name++;
   if (!is_problem(problem) && !file_exists(problem))
     throw InputError(command_line, "{} is neither KEY=VALUE nor a PROBLEM (a file, or MODEL@MACHINE)", quote(problem));
-  const bool is_model = problem.starts_with("zoo:") || formats::reader_of(problem) != nullptr;
-  if (name != names.end() && is_model && !source::is_graph_at_machine(problem)) problem += "@" + *name++;
+  const auto is_model = [&] { return problem.starts_with("zoo:") || formats::reader_of(problem) != nullptr; };
+  if (name != names.end() && !source::is_graph_at_machine(problem) && is_model()) problem += "@" + *name++;
   if (name != names.end())
     throw InputError(command_line, "the problem is given twice, as {} and as {} (a recipe comes before its problem)",
                      quote(problem), quote(*name));

@@ -1,6 +1,8 @@
 // `emplace train` with a recipe, a problem, both, or keys alone; without a recipe the recommended one is chosen.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/end_to_end/refusal.hpp"
@@ -50,6 +52,18 @@ TEST_F(ChosenRecipe, TrainsOnTheProblemNamedAfterIt) {
 TEST_F(ChosenRecipe, TakesTheProblemAfterKeysAndAModelWithItsMachineInTwoWords) {
   EXPECT_THAT(config_of({"seed=3", "configs/recipes/quickstart.toml", "zoo:rnnlm?layers=1&sequence=2", "k40x2"}),
               AllOf(HasSubstr("problem = \"zoo:rnnlm?layers=1&sequence=2@k40x2\""), HasSubstr("seed = 3")));
+}
+
+TEST_F(ChosenRecipe, TakesAModelOfAFileWithItsMachineInOneWordOrTwo) {
+  const std::string model = folder_ / "model.pbtxt", type = R"(attr { key: "dtype" value { type: DT_FLOAT } } )";
+  write_file(model, R"(node { name: "x" op: "Placeholder" )" + type +
+                        R"(attr { key: "shape" value { shape { dim { size: 4 } } } } } )"
+                        R"(node { name: "r" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } })");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"post", model + "@k40x2"}, {"post", model, "k40x2"}}) {
+    EXPECT_THAT(config_of(words), HasSubstr("problem = \"" + model + "@k40x2\""));
+    std::filesystem::remove_all(run_);
+  }
 }
 
 TEST_F(ChosenRecipe, HasOneProblem) {
