@@ -45,11 +45,14 @@ void print_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) 
 Json statistics_json(const GraphStatistics& s) {
   Json uncosted = Json::object();
   for (const auto& [type, count] : s.uncosted_ops) uncosted[type] = count;
+  Json by_class = Json::object();
+  for (const auto& [cls, flops] : s.flops_by_class) by_class[name_of(cls)] = flops;
   return {{"ops", s.ops},
           {"edges", s.edges},
           {"tensors", s.tensors},
           {"parameters", s.parameters},
           {"flops", s.flops},
+          {"flops_by_class", by_class},
           {"bytes", s.bytes},
           {"static_tensors", s.static_tensors},
           {"uncosted_ops", uncosted},

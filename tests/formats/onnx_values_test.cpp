@@ -290,6 +290,40 @@ TEST(OnnxBounds, SizesThatDependOnDataAreTakenAtTheirUpperBound) {
   EXPECT_EQ(shape_of(graph, "at"), "1x3x50");
 }
 
+// PyTorch writes the shape of a scalar as an empty list.
+TEST(OnnxValues, AConstantMayHaveNoElements) {
+  OnnxNetwork net;
+  const std::string x = net.input("x", {1, 1});
+  const std::string none = net.node("Constant", {});
+  net.with("value_ints", std::vector<std::int64_t>{});
+  const std::string scalar = net.node("Reshape", {x, none});
+  ::testing::internal::CaptureStderr();
+  const Graph graph = read(net.model);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), IsEmpty());
+  EXPECT_EQ(shape_of(graph, none), "0");
+  EXPECT_EQ(shape_of(graph, scalar), "scalar");
+}
+
+// Opset 23. The values may be wider than the queries; several heads may lie side by side: 6 heads of 4 queries, 2 heads
+// of 5 values.
+TEST(OnnxValues, AttentionHasTheQueriesSizesAndTheValuesWidth) {
+  OnnxNetwork net(23);
+  const auto input = [&](const char* name, const std::vector<Dim>& dims) { return net.input(name, dims); };
+  const std::string apart =
+      net.node("Attention", {input("q", {1, 2, 3, 4}), input("k", {1, 2, 7, 4}), input("v", {1, 2, 7, 5})});
+  const std::string together =
+      net.node("Attention", {input("queries", {1, 3, 24}), input("keys", {1, 7, 8}), input("values", {1, 7, 10})});
+  net.with("q_num_heads", std::int64_t{6});
+  net.with("kv_num_heads", std::int64_t{2});
+  const std::string turned = net.node("RotaryEmbedding", {apart, net.weight({3, 2}), net.weight({3, 2})});
+  const std::string normal = net.node("RMSNormalization", {turned, net.weight({5})});
+  const Graph graph = read(net.model);
+  EXPECT_EQ(shape_of(graph, apart), "1x2x3x5");
+  EXPECT_EQ(shape_of(graph, together), "1x3x30");
+  EXPECT_EQ(shape_of(graph, normal), "1x2x3x5");
+  EXPECT_THAT(statistics(graph).uncosted_ops, IsEmpty());
+}
+
 // Both masks may have equally many elements that are not zero, but their bounds differ.
 TEST(OnnxBounds, AreNotTakenWhereTheyContradictEachOther) {
   OnnxNetwork net;

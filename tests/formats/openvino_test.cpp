@@ -119,6 +119,19 @@ TEST(OpenVinoReader, ReadsTheBlobsOfVersionSix) {
               HasSubstr("layer 'c': its 'weights' have the element type text, whose elements have no fixed size"));
 }
 
+// OpenVINO writes one byte for a constant without elements (the shape of a scalar).
+TEST(OpenVinoReader, ReadsAConstantWithoutElements) {
+  const auto empty = [](const char* size) {
+    return net(
+        input(1) +
+            "<layer id=\"1\" name=\"e\" type=\"Const\"><data element_type=\"i32\" shape=\"0\" offset=\"0\" size=\"" +
+            size + "\"/><output>" + port(0, {0}) + "</output></layer>",
+        "");
+  };
+  EXPECT_EQ(read_model_text(empty("1"), "m.xml").parameters[0].bytes(), 0);
+  EXPECT_THAT(refusal_of(empty("2"), "m.xml"), HasSubstr("layer 'e': claims 2 bytes of data for the shape 0 of 'i32'"));
+}
+
 TEST(OpenVinoReader, ALayerWithABodyHoldsTheWeightsInside) {
   const std::string loop =
       "<layer id=\"1\" name=\"t\" type=\"TensorIterator\"><input><port id=\"0\"/></input><output>" + port(1, {1}) +

@@ -59,6 +59,48 @@ TEST(OpTable, CountsMatrixProductsWithBatchesAndTransposes) {
   EXPECT_EQ(last(graph).flops, 2 * 24 * 9 + 24);
 }
 
+// 3 queries of width 4 and 5 keys, in 2 heads: 2 x 2 x (3 x 4 x 5) FLOPs for the scores, as many for the values, and 5
+// for each of the 2 x 3 x 5 scores. ONNX may hold the heads side by side in the width.
+TEST(OpTable, CountsTheProductsAndTheSoftmaxOfAttention) {
+  Graph graph;
+  add(graph, "apart", "ScaledDotProductAttention",
+      {input(graph, {1, 2, 3, 4}), input(graph, {1, 2, 5, 4}), input(graph, {1, 2, 5, 4})}, {1, 2, 3, 4});
+  EXPECT_EQ(last(graph).flops, 2 * 240 + 5 * 30);
+  EXPECT_EQ(last(graph).cls, OpClass::matmul);
+  GraphOp together =
+      node("together", "Attention", {input(graph, {1, 3, 8}), input(graph, {1, 5, 8}), input(graph, {1, 5, 8})});
+  together.attributes["q_num_heads"] = std::int64_t{2};
+  add(graph, together, {1, 3, 8});
+  EXPECT_EQ(last(graph).flops, 2 * 240 + 5 * 30);
+  EXPECT_EQ(statistics(graph).flops_by_class, (std::map<OpClass, double>{{OpClass::matmul, 2 * 630}}));
+}
+
+TEST(OpTable, TakesOnlyTheTypeOfASecondOperandThatGivesTheType) {
+  Graph graph;
+  add(graph, "cast", "CastLike", {input(graph, {10}, DType::i64), input(graph, {1000})}, {10});
+  EXPECT_EQ(last(graph).bytes_read, 8 * 10);
+  EXPECT_EQ(last(graph).bytes_written, 4 * 10);
+}
+
+TEST(OpTable, CountsAsParametersWhatTrainingFindsAndNoOtherConstant) {
+  Graph graph;
+  const auto constant = [&](const char* name, DType type, Shape shape) {
+    return Operand::of(graph.add_parameter(name, type, std::move(shape), false));
+  };
+  const Operand kernel = constant("kernel", DType::f16, {8, 3, 3, 3});
+  const Operand scale = constant("scale", DType::f32, {8}), shift = constant("shift", DType::f32, {8});
+  const Operand mean = constant("mean", DType::f32, {8});
+  const Operand variance = add(graph, "variance", "Constant", {constant("v", DType::f32, {8})}, {8});
+  const Operand x = add(graph, "conv", "Conv", {input(graph, {1, 3, 5, 5}), kernel}, {1, 8, 3, 3});
+  const Operand y = add(graph, "norm", "BatchNormalization", {x, scale, shift, mean, variance}, {1, 8, 3, 3});
+  add(graph, "view", "Reshape", {y, constant("size", DType::i64, {2})}, {8, 9});
+  add(graph, "masked", "Where", {constant("mask", DType::boolean, {8, 9}), y, constant("least", DType::f32, {})},
+      {8, 9});
+  add(graph, "quantised", "DequantizeLinear", {constant("codes", DType::i8, {8, 9})}, {8, 9});
+  // The kernel, scale and shift, and the quantised codes.
+  EXPECT_EQ(statistics(graph).parameters, 8 * 27 + 8 + 8 + 8 * 9);
+}
+
 TEST(OpTable, CountsEveryWeightOfAnLstmOnceAStepAndSample) {
   Graph graph;
   // 3 steps x 2 samples, 5 inputs, 4 hidden, 1 direction: W 1x16x5, R 1x16x4; gates 16 x 6 FLOPs.

@@ -129,6 +129,15 @@ TEST(Prune, LeavesArithmeticOnTrainableWeightsInTheGraphAndFoldsItsRearrangement
   EXPECT_EQ(find_op(pruned, "flipped"), nullptr);
 }
 
+TEST(Prune, FoldsACastOfAConstantWhoseTypeAnInputGives) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand cast = add(graph, "cast", "CastLike", {constant(graph, "two", {1}), x}, {1});
+  add(graph, "sum", "Add", {x, cast}, {4});
+  for (const bool inference : {true, false})
+    EXPECT_THAT(names_of(prune(graph, {.inference = inference}).graph), ElementsAre("sum"));
+}
+
 // x + mask, where ScatterND writes rows of numbers into zeros: no op of the mask reads x.
 TEST(Prune, FoldsAMaskThatDependsOnNoInputIntoAConstantThatIsNoWeight) {
   for (const bool inference : {true, false}) {

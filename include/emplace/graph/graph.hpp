@@ -86,7 +86,7 @@ struct GraphParameter {
   Shape shape;
   bool trainable = true;
   std::vector<OpId> users;  // each once, ascending
-  // A value that a pass computed from constants. It takes memory, but is none of the weights that the model has.
+  // A value that a pass computed from constants, or a buffer. It takes memory, but is none of the model's weights.
   bool folded = false;
   [[nodiscard]] std::optional<Bytes> bytes() const;
 };

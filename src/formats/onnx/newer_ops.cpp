@@ -42,9 +42,9 @@ bool move_axes_to_attribute(onnx::NodeProto& node, OnnxScope& scope, OnnxFolder&
   }();
   std::vector<std::int64_t> axes;
   if (!node.input(1).empty()) {
-    const auto known = known_wholes(scope, folder, node.input(1));
+    auto known = known_wholes(scope, folder, node.input(1));
     if (!known) return false;
-    axes = *known;
+    axes = *std::move(known);
   }
   if (axes.empty() && keeps_all) return false;
   node.mutable_input()->RemoveLast();
@@ -191,7 +191,52 @@ void complete_reshape(const onnx::NodeProto& node, OnnxScope& scope) {
 
 }  // namespace
 
+namespace {
+
+// libonnx refuses a Constant with an empty list, which is a vector without elements.
+std::optional<onnx::NodeProto> with_empty_tensor(const onnx::NodeProto& node) {
+  if (node.op_type() != "Constant" || node.attribute_size() != 1) return std::nullopt;
+  const onnx::AttributeProto& list = node.attribute(0);
+  const bool wholes = list.name() == "value_ints" && list.ints().empty();
+  const bool reals = list.name() == "value_floats" && list.floats().empty();
+  if (!wholes && !reals) return std::nullopt;
+  onnx::NodeProto other = node;
+  other.clear_attribute();
+  auto& value = *other.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(wholes ? onnx::TensorProto::INT64 : onnx::TensorProto::FLOAT);
+  value.mutable_t()->add_dims(0);
+  return other;
+}
+
+// The result has the queries' shape but for the values' width.
+void infer_attention(const onnx::NodeProto& node, OnnxScope& scope) {
+  if (node.input_size() < 3 || node.output_size() < 1 || node.output(0).empty()) return;
+  const auto *query = shape_in(scope, node.input(0)), *value = shape_in(scope, node.input(2));
+  if (query == nullptr || value == nullptr || query->dim_size() != value->dim_size()) return;
+  if (shape_in(scope, node.output(0)) != nullptr) return;
+  const int last = query->dim_size() - 1;
+  auto width = known_size(*value, last);
+  if (width && last == 2) {  // the heads are side by side
+    const auto *queries = newer_attribute(node, "q_num_heads"), *values = newer_attribute(node, "kv_num_heads");
+    if (queries == nullptr || values == nullptr || values->i() < 1 || *width > total_limit / (1 << 20) ||
+        queries->i() < 1 || queries->i() > 1 << 20)
+      return;
+    width = *width / values->i() * queries->i();
+  }
+  const onnx::TypeProto type = *scope.types.at(node.input(0));
+  onnx::TypeProto& output = scope.type(node.output(0));
+  output = type;
+  auto& dim = *output.mutable_tensor_type()->mutable_shape()->mutable_dim(last);
+  dim.Clear();
+  if (width) dim.set_dim_value(*width);
+}
+
+}  // namespace
+
 std::optional<onnx::NodeProto> older_form(const onnx::NodeProto& node, OnnxScope& scope, OnnxFolder& folder) {
+  if (auto constant = with_empty_tensor(node)) return constant;
   constexpr int newest_of_libonnx = 17;
   const auto opset = scope.opsets.find("");
   if (opset == scope.opsets.end() || opset->second <= newest_of_libonnx) return std::nullopt;
@@ -210,6 +255,7 @@ std::optional<onnx::NodeProto> older_form(const onnx::NodeProto& node, OnnxScope
 }
 
 void infer_newer_op(const onnx::NodeProto& node, OnnxScope& scope) {
+  if (node.op_type() == "Attention") return infer_attention(node, scope);
   if (!newer_like_input.contains(node.op_type()) || node.input_size() < 1 || node.output_size() < 1) return;
   const auto input = scope.types.find(node.input(0));
   if (input == scope.types.end() || node.output(0).empty()) return;

@@ -59,7 +59,9 @@ void GraphFromIr::add_constant(std::size_t i, const pugi::xml_node& data) {
   const bool packed = precision.size() == 2 && precision[1] != '8';  // i4, u4, u1: several elements in a byte
   const auto elements = shape.elements();
   if (!packed && bytes_of(dtype) > 0 &&
-      (!elements || *elements > total_limit / bytes_of(dtype) || *elements * bytes_of(dtype) != size))
+      (!elements || *elements > total_limit / bytes_of(dtype) ||
+       (*elements * bytes_of(dtype) != size &&
+        !(*elements == 0 && size == 1))))  // OpenVINO writes a byte for no elements
     throw InputError(here, "claims {} bytes of data for the shape {} of {}", size, shape.str(), quote(precision));
   std::int64_t offset = 0;
   if (is_small_whole(dtype, shape) && parse_number(std::string_view(data.attribute("offset").value()), offset))

@@ -12,6 +12,9 @@ namespace {
 constexpr OpClass elementwise = OpClass::elementwise, movement = OpClass::movement, reduction = OpClass::reduction,
                   normalisation = OpClass::normalisation, pooling = OpClass::pooling, nothing = OpClass::free;
 
+// Operands (value, example): only the type of the example matters.
+MemoryTraffic cast_like(const OpView& op) { return {op.input_bytes(0), op.output_bytes(0)}; }
+
 constexpr OpRow rows[] = {
     // type, class, FLOPs, factor, traffic, gradient
     {"MatMul", OpClass::matmul, matmul_flops, 2, all_operands, matmul_gradient},
@@ -20,6 +23,8 @@ constexpr OpRow rows[] = {
     {"Conv", OpClass::convolution, conv_flops, 2, all_operands, conv_gradient},
     {"ConvTranspose", OpClass::convolution, conv_scatter_flops, 2, all_operands, conv_transpose_gradient},
     {"ConvInteger", OpClass::convolution, conv_flops, 2, all_operands, no_gradient},
+    {"Einsum", OpClass::matmul, einsum_flops, 2, all_operands, generic_gradient},
+    {"Attention", OpClass::matmul, attention_flops, 5, all_operands, generic_gradient},
     // The factor is the element-wise part of a gate: its activation and its share of the state's update.
     {"LSTM", OpClass::recurrent, recurrent_flops, 6, all_operands, generic_gradient},
     {"GRU", OpClass::recurrent, recurrent_flops, 6, all_operands, generic_gradient},
@@ -73,6 +78,14 @@ constexpr OpRow rows[] = {
     {"Or", elementwise, per_output, 1, all_operands, no_gradient},
     {"Xor", elementwise, per_output, 1, all_operands, no_gradient},
     {"IsNaN", elementwise, per_output, 1, all_operands, no_gradient},
+    {"IsInf", elementwise, per_output, 1, all_operands, no_gradient},
+    {"BitwiseAnd", elementwise, per_output, 1, all_operands, no_gradient},
+    {"BitwiseOr", elementwise, per_output, 1, all_operands, no_gradient},
+    {"BitwiseXor", elementwise, per_output, 1, all_operands, no_gradient},
+    {"BitwiseNot", elementwise, per_output, 1, all_operands, no_gradient},
+    {"BitShift", elementwise, per_output, 1, all_operands, no_gradient},
+    // A rotation of pairs of elements: two products and a sum for each.
+    {"RotaryEmbedding", elementwise, per_output, 3, all_operands, generic_gradient},
     {"QuantizeLinear", elementwise, per_output, 3, all_operands, no_gradient},
     {"DequantizeLinear", elementwise, per_output, 2, all_operands, no_gradient},
     {"RandomNormal", elementwise, per_output, 8, all_operands, no_gradient},
@@ -84,6 +97,8 @@ constexpr OpRow rows[] = {
     {"InstanceNormalization", normalisation, per_output, 8, all_operands, normalisation_gradient},
     {"LayerNormalization", normalisation, per_output, 8, all_operands, normalisation_gradient},
     {"GroupNormalization", normalisation, per_output, 8, all_operands, normalisation_gradient},
+    // Square, mean, root, and two products.
+    {"RMSNormalization", normalisation, per_output, 5, all_operands, normalisation_gradient},
     {"LpNormalization", normalisation, per_output, 4, all_operands, from_input_gradient},
     // Five squares and sums (a window of five channels), a power and a division.
     {"LRN", normalisation, per_output, 12, all_operands, from_input_gradient},
@@ -96,6 +111,7 @@ constexpr OpRow rows[] = {
     {"ReduceMax", reduction, per_input, 1, all_operands, from_input_gradient},
     {"ReduceMin", reduction, per_input, 1, all_operands, from_input_gradient},
     {"ReduceProd", reduction, per_input, 1, all_operands, from_input_gradient},
+    {"ReduceL1", reduction, per_input, 2, all_operands, from_input_gradient},
     {"ReduceL2", reduction, per_input, 2, all_operands, from_input_gradient},
     {"ReduceSumSquare", reduction, per_input, 2, all_operands, from_input_gradient},
     {"ReduceLogSumExp", reduction, per_input, 3, all_operands, from_input_gradient},
@@ -111,6 +127,8 @@ constexpr OpRow rows[] = {
     {"LpPool", pooling, pool_flops, 2, all_operands, pool_gradient},
     {"GlobalAveragePool", pooling, per_input, 1, all_operands, average_pool_gradient},
     {"GlobalMaxPool", pooling, per_input, 1, all_operands, pool_gradient},
+    // Bilinear interpolation: four multiply-adds for each element.
+    {"GridSample", pooling, per_output, 8, all_operands, generic_gradient},
 
     {"Concat", movement, no_flops, 0, all_operands, concat_gradient},
     {"Split", movement, no_flops, 0, sliced, split_gradient},
@@ -120,6 +138,7 @@ constexpr OpRow rows[] = {
     {"Expand", movement, no_flops, 0, all_operands, pass_gradient},
     {"Tile", movement, no_flops, 0, all_operands, generic_gradient},
     {"Cast", movement, no_flops, 0, all_operands, cast_gradient},
+    {"CastLike", movement, no_flops, 0, cast_like, cast_gradient},
     {"DepthToSpace", movement, no_flops, 0, all_operands, from_input_gradient},
     {"SpaceToDepth", movement, no_flops, 0, all_operands, from_input_gradient},
     {"ConstantOfShape", movement, no_flops, 0, filled, no_gradient},

@@ -1,6 +1,4 @@
 // Op types under their OpenVINO names, where ONNX has no op with the same operands.
-#include <algorithm>
-
 #include "graph/ops/op_rules.hpp"
 #include "graph/training/gradients.hpp"
 
@@ -22,21 +20,6 @@ double group_conv_scatter_flops(const OpView& op, double) {
 // The gradient (dy, x) -> dweight.
 double group_conv_grad_weight_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.output_shape(0), 2);
-}
-
-// Inputs (queries ... x L x E, keys ... x S x E, values ... x S x V): two products, and a softmax over the S scores of
-// each query.
-double attention_flops(const OpView& op, double softmax) {
-  const Shape &query = op.input_shape(0), &key = op.input_shape(1);
-  const std::size_t rank = query.dims.size();
-  if (rank < 2 || key.dims.size() < 2 || query.dims.back() <= 0 || op.input_shape(2).dims.empty()) {
-    op.set_incomplete();
-    return 0;
-  }
-  const double keys = static_cast<double>(std::max<std::int64_t>(0, key.dims[key.dims.size() - 2]));
-  if (keys == 0) op.set_incomplete();
-  const double scores = op.input_elements(0) / static_cast<double>(query.dims.back()) * keys;
-  return 2 * op.input_elements(0) * keys + softmax * scores + 2 * op.output_elements(0) * keys;
 }
 
 void group_conv_gradient(Backward& backward, OpId forward) {
@@ -66,6 +49,10 @@ constexpr OpRow rows[] = {
     // Mean, variance, and the division by the variance's root.
     {"MVN", normalisation, per_output, 6, all_operands, from_input_gradient},
     {"MVNGrad", normalisation, per_output, 8, all_operands, no_gradient},
+    {"AdaptiveAvgPool", OpClass::pooling, per_input, 1, all_operands, from_input_gradient},
+    {"AdaptiveAvgPoolGrad", OpClass::pooling, per_output, 1, all_operands, no_gradient},
+    {"Roll", OpClass::movement, no_flops, 0, sliced, from_input_gradient},
+    {"RollGrad", OpClass::movement, no_flops, 0, sliced, no_gradient},
     {"NormalizeL2", normalisation, per_output, 4, all_operands, generic_gradient},
     {"NormalizeL2Grad", normalisation, twice_forward, 2, all_operands, no_gradient},
 

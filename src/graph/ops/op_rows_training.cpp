@@ -24,6 +24,8 @@ constexpr OpRow rows[] = {
     {"GRUGrad", OpClass::recurrent, twice_forward, 2, all_operands, no_gradient},
     {"RNNGrad", OpClass::recurrent, twice_forward, 2, all_operands, no_gradient},
 
+    {"EinsumGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
+    {"AttentionGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
     {"MatMulGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
     {"MaxGrad", elementwise, per_input, 2, all_operands, no_gradient},
     {"MinGrad", elementwise, per_input, 2, all_operands, no_gradient},
@@ -55,6 +57,8 @@ constexpr OpRow rows[] = {
     {"BatchNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
     {"InstanceNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
     {"LayerNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
+    {"RMSNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
+    {"RotaryEmbeddingGrad", elementwise, per_input, 3, all_operands, no_gradient},
     {"GroupNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
     {"LpNormalizationGrad", normalisation, per_output, 6, all_operands, no_gradient},
     {"LRNGrad", normalisation, per_output, 16, all_operands, no_gradient},
@@ -66,6 +70,7 @@ constexpr OpRow rows[] = {
     {"ReduceMaxGrad", reduction, per_output, 2, all_operands, no_gradient},
     {"ReduceMinGrad", reduction, per_output, 2, all_operands, no_gradient},
     {"ReduceProdGrad", reduction, per_output, 2, all_operands, no_gradient},
+    {"ReduceL1Grad", reduction, per_output, 2, all_operands, no_gradient},
     {"ReduceL2Grad", reduction, per_output, 2, all_operands, no_gradient},
     {"ReduceSumSquareGrad", reduction, per_output, 2, all_operands, no_gradient},
     {"ReduceLogSumExpGrad", reduction, per_output, 3, all_operands, no_gradient},
@@ -75,6 +80,7 @@ constexpr OpRow rows[] = {
     {"AveragePoolGrad", pooling, pool_flops_of_gradient, 1, all_operands, no_gradient},
     {"LpPoolGrad", pooling, pool_flops_of_gradient, 2, all_operands, no_gradient},
     {"GlobalAveragePoolGrad", pooling, per_output, 1, all_operands, no_gradient},
+    {"GridSampleGrad", pooling, twice_forward, 2, all_operands, no_gradient},
     {"GlobalMaxPoolGrad", pooling, per_output, 1, all_operands, no_gradient},
 
     {"TileGrad", reduction, per_input, 1, all_operands, no_gradient},

@@ -1,6 +1,9 @@
 #include "graph/ops/op_rules.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 
 namespace emplace {
 
@@ -11,6 +14,24 @@ const Shape no_shape;
 double known_or_zero(const OpView& op, const std::optional<std::int64_t>& value) {
   if (!value) op.set_incomplete();
   return static_cast<double>(value.value_or(0));
+}
+
+// The size of each index of "bij,bjk->bik"; nullopt if one is not known or some are only hinted at ("...").
+std::optional<std::map<char, std::int64_t>> einsum_sizes(const OpView& op, const std::string& equation) {
+  std::map<char, std::int64_t> sizes;
+  std::size_t operand = 0, dimension = 0;
+  for (const char c : equation.substr(0, equation.find('-'))) {
+    if (c == ' ') continue;
+    if (c == ',') {
+      ++operand;
+      dimension = 0;
+      continue;
+    }
+    const Shape& shape = op.input_shape(operand);
+    if (c == '.' || dimension >= shape.dims.size() || shape.dims[dimension] < 0) return std::nullopt;
+    sizes[c] = std::max(sizes[c], shape.dims[dimension++]);  // 1 is repeated
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -121,6 +142,32 @@ double conv_scatter_flops(const OpView& op, double) {
 
 double conv_grad_weight_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.output_shape(0), 1);
+}
+
+double einsum_flops(const OpView& op, double factor) {
+  const auto found = op.op().attributes.find("equation");
+  const auto* equation = found == op.op().attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  const auto sizes = equation == nullptr ? std::nullopt : einsum_sizes(op, *equation);
+  if (!sizes) {
+    op.set_incomplete();
+    return 0;
+  }
+  double product = factor;
+  for (const auto& [index, size] : *sizes) product *= static_cast<double>(size);
+  return product;
+}
+
+double attention_flops(const OpView& op, double factor) {
+  const Shape &query = op.input_shape(0), &key = op.input_shape(1);
+  if (query.dims.size() < 2 || key.dims.size() < 2 || query.dims.back() <= 0 || op.input_shape(2).dims.empty()) {
+    op.set_incomplete();
+    return 0;
+  }
+  const double keys = static_cast<double>(std::max<std::int64_t>(0, key.dims[key.dims.size() - 2]));
+  if (keys == 0) op.set_incomplete();
+  const double heads = query.dims.size() == 3 ? static_cast<double>(op.whole("q_num_heads", 1)) : 1;
+  const double queries = op.input_elements(0) / static_cast<double>(query.dims.back()) * heads;
+  return 2 * op.input_elements(0) * keys + factor * queries * keys + 2 * op.output_elements(0) * keys;
 }
 
 // ONNX LSTM, GRU, RNN: X is time x batch x input; W and R hold the weights of all directions and gates, so each of

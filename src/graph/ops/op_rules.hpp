@@ -17,6 +17,12 @@ double conv_flops(const OpView& op, double factor);
 // For ConvTranspose and ConvGradInput; inputs (x, weight): 2 x elements of x x weight elements per channel of x.
 double conv_scatter_flops(const OpView& op, double factor);
 double conv_grad_weight_flops(const OpView& op, double factor);
+// The attribute "equation" ("bij,bjk->bik") names the dimensions of the operands: `factor` for each combination of
+// indices.
+double einsum_flops(const OpView& op, double factor);
+// Inputs (queries ... x L x E, keys ... x S x E, values ... x S x V), of which ONNX' Attention may hold several heads
+// side by side in E and V (q_num_heads): two products, and a softmax of `factor` over the S scores of each query.
+double attention_flops(const OpView& op, double factor);
 double recurrent_flops(const OpView& op, double factor);  // factor: FLOPs of a gate's element-wise part
 // The steps of an ONNX LSTM, GRU or RNN times its directions, each of which needs the result of the one before, so that
 // each is launched; 1 if the sizes are not known or an operand is empty.

@@ -7,6 +7,7 @@
 #include "emplace/base/error.hpp"
 #include "graph/ops/op_row.hpp"
 #include "graph/ops/op_rules.hpp"
+#include "graph/ops/weights.hpp"
 
 namespace emplace {
 
@@ -193,13 +194,16 @@ GraphStatistics statistics(const Graph& graph) {
     }
     if (!tensor.bytes()) sums.unknown_tensors.push_back(tensor.name);
   }
-  for (const GraphParameter& parameter : graph.parameters) {
+  const std::vector<bool> weights = find_weights(graph);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const GraphParameter& parameter = graph.parameters[i];
     if (!parameter.bytes()) sums.unknown_tensors.push_back(parameter.name);
-    if (!parameter.folded) sums.parameters = add_bytes(sums.parameters, parameter.shape.elements().value_or(0));
+    if (weights[i]) sums.parameters = add_bytes(sums.parameters, parameter.shape.elements().value_or(0));
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const OpCost cost = cost_of(graph, OpId{i});
     sums.flops += cost.flops;
+    if (cost.flops > 0) sums.flops_by_class[cost.cls] += cost.flops;
     const Bytes bytes = add_bytes(cost.bytes_read, cost.bytes_written);
     sums.bytes = add_bytes(sums.bytes, bytes);
     if (cost.known_type) continue;

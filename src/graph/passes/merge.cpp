@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "graph/ops/op_row.hpp"
+#include "graph/ops/weights.hpp"
 #include "graph/passes/merge_groups.hpp"
 
 namespace emplace {
@@ -30,7 +31,11 @@ class Merger {
     result_.became.resize(old_.ops.size());
     result_.graph.ops.reserve(groups_.order.size());
     result_.graph.tensors.reserve(old_.tensors.size());
-    for (const Buffer& buffer : buffers_) add_parameter_like(result_.graph, *buffer.first, buffer.shape);
+    for (const Buffer& buffer : buffers_) {
+      const ParameterId id = add_parameter_like(result_.graph, *buffer.first, buffer.shape);
+      // That it is none follows from its users and its rank, which merging changes.
+      result_.graph.parameters[id.index()].folded = !buffer.is_weight;
+    }
     tensor_now_.resize(old_.tensors.size());
     for (std::size_t i = 0; i < old_.tensors.size(); ++i)
       if (const GraphTensor& tensor = old_.tensors[i]; tensor.producer.is_none())
@@ -46,8 +51,10 @@ class Merger {
   void merge_parameters() {
     using Signature = std::pair<std::vector<std::uint32_t>, std::tuple<bool, DType, bool>>;
     std::map<Signature, std::uint32_t> known;
-    for (const GraphParameter& parameter : old_.parameters) {
-      Signature users{{}, {parameter.trainable, parameter.dtype, parameter.folded}};
+    const std::vector<bool> weights = find_weights(old_);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const GraphParameter& parameter = old_.parameters[i];
+      Signature users{{}, {parameter.trainable, parameter.dtype, weights[i]}};
       for (const OpId user : parameter.users) users.first.push_back(groups_.of_op[user.index()]);
       sort_and_keep_once(users.first, std::less<>());
       const bool all_merged =
@@ -56,7 +63,7 @@ class Merger {
       if (all_merged && !users.first.empty() && parameter.bytes())
         buffer = known.try_emplace(std::move(users), buffer).first->second;
       if (buffer == buffers_.size()) {
-        buffers_.push_back({&parameter, parameter.shape});
+        buffers_.push_back({&parameter, parameter.shape, weights[i]});
       } else {
         Shape& shape = buffers_[buffer].shape;
         shape = {add_bytes(*shape.elements(), *parameter.shape.elements())};
@@ -223,6 +230,7 @@ class Merger {
   struct Buffer {
     const GraphParameter* first;
     Shape shape;
+    bool is_weight;
   };
 
   const Graph& old_;

@@ -27,7 +27,7 @@ bool is_one_of(const std::string& type, std::initializer_list<const char*> types
 // Whether the type rearranges values without arithmetic. In training only such ops on weights may be folded, since
 // folding arithmetic would hide work and gradients.
 bool only_rearranges(const std::string& type) {
-  return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"});
+  return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "CastLike"});
 }
 
 // Expand, Tile and the like make large tensors of small constants, which a runtime does not keep for the whole step.
@@ -121,6 +121,7 @@ void Pruner::decide(OpId id) {
   for (const Operand& input : op.inputs) {
     constant = constant && is_constant(input);
     trained = trained || (is_trainable(input) && !is_fill(input));
+    if (op.type == "CastLike") break;  // of the second operand only the type matters
   }
   // A fixed shape is known before the step, whatever the tensor's values are.
   if (is_one_of(op.type, {"Shape", "Size"}) && !op.inputs.empty() && op.inputs[0].is_tensor())
