@@ -15,8 +15,8 @@ namespace emplace::formats {
 namespace {
 
 Registry<ReaderEntry>& registry() {
-  static Registry<ReaderEntry> all("reader", {pytorch_reader(), openvino_reader(), tfjs_reader(), cost_graph_reader(),
-                                              graphdef_reader(), onnx_reader()});
+  static Registry<ReaderEntry> all("reader", {pytorch_reader(), openvino_reader(), tfjs_reader(), saved_model_reader(),
+                                              cost_graph_reader(), graphdef_reader(), onnx_reader()});
   return all;
 }
 

@@ -1,5 +1,6 @@
 #include "formats/shape_rules.hpp"
 
+#include <map>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -69,6 +70,8 @@ const OpTypes like_input = {"Relu",
                             "PreventGradient",
                             "CheckNumerics",
                             "Switch",
+                            "Merge",
+                            "NextIteration",
                             "ReverseSequence",
                             "LayerNormalization",
                             "InstanceNormalization",
@@ -264,6 +267,47 @@ std::optional<Shape> concat(const Graph& graph, const GraphOp& op) {
   return result;
 }
 
+// The sizes that the attribute "equation" ("bij,bjk->bik") names for the result.
+std::optional<Shape> einsum(const Graph& graph, const GraphOp& op) {
+  const std::string_view equation = text(op, "equation");
+  const std::size_t arrow = equation.find("->");
+  if (arrow == std::string_view::npos || equation.find('.') != std::string_view::npos) return std::nullopt;
+  std::map<char, std::int64_t> sizes;
+  std::size_t operand = 0, dimension = 0;
+  for (const char c : equation.substr(0, arrow)) {
+    if (c == ' ') continue;
+    if (c == ',') {
+      ++operand;
+      dimension = 0;
+      continue;
+    }
+    const Shape& shape = input_shape(graph, op, operand);
+    if (dimension >= shape.dims.size()) return std::nullopt;
+    const auto [found, is_new] = sizes.emplace(c, shape.dims[dimension++]);
+    if (found->second == unknown || found->second == 1) found->second = shape.dims[dimension - 1];
+  }
+  Shape result = Shape::scalar();
+  for (const char c : equation.substr(arrow + 2)) {
+    if (c == ' ') continue;
+    const auto found = sizes.find(c);
+    if (found == sizes.end()) return std::nullopt;
+    result.dims.push_back(found->second);
+  }
+  return result;
+}
+
+// TensorFlow: the operands on top of each other, along a new axis.
+std::optional<Shape> packed(const Graph& graph, const GraphOp& op) {
+  Shape result = input_shape(graph, op, 0);
+  if (!result.ranked || result.dims.size() >= 254) return std::nullopt;
+  std::int64_t axis = whole(op, "axis", 0);
+  const auto rank = static_cast<std::int64_t>(result.dims.size()) + 1;
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  result.dims.insert(result.dims.begin() + axis, static_cast<std::int64_t>(op.inputs.size()));
+  return result;
+}
+
 }  // namespace
 
 bool keeps_elements(const GraphOp& op) { return same_elements.contains(op.type); }
@@ -273,6 +317,7 @@ bool rearranges(const GraphOp& op) {
 
 std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::size_t position) {
   const std::string_view type = op.type;
+  if (type == "Split" && op.attributes.contains("num_split")) return shape_by_value(graph, op);  // all parts are equal
   if (like_input.contains(type) && (position == 0 || type == "Switch")) return input_shape(graph, op, 0);
   if (position != 0) return std::nullopt;
   if (auto by_value = shape_by_value(graph, op)) return by_value;
@@ -286,6 +331,8 @@ std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::
   if (type == "ScaledDotProductAttention")
     return attention(input_shape(graph, op, 0), input_shape(graph, op, 1), input_shape(graph, op, 2));
   if (type == "Concat") return concat(graph, op);
+  if (type == "Einsum") return einsum(graph, op);
+  if (type == "Pack") return packed(graph, op);
   if (type == "MaxPool" || type == "AveragePool") return window(graph, op, true);
   if (type == "Conv" || type == "GroupConvolution" || type == "Conv2D" || type == "Conv3D" || type == "_FusedConv2D" ||
       type == "DepthwiseConv2dNative" || type == "FusedDepthwiseConv2dNative")

@@ -1,6 +1,7 @@
 #include "formats/shapes_by_value.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -162,6 +163,99 @@ std::optional<Shape> stacked_shape(const Graph& graph, const GraphOp& op) {
   return result;
 }
 
+// Without an operand the axes are an attribute, or all axes of size 1.
+std::optional<Shape> squeezed_shape(const Graph& graph, const GraphOp& op) {
+  if (op.inputs.size() > 1) return reduced_shape(graph, op, false);
+  const Shape& from = shape_of_operand(graph, op, 0);
+  const auto found = op.attributes.find("squeeze_dims");
+  const auto* given = found == op.attributes.end() ? nullptr : std::get_if<Wholes>(&found->second);
+  if (!from.is_static()) return std::nullopt;
+  const auto axes = axes_of(given == nullptr ? Wholes() : *given, from.dims.size());
+  if (!axes) return std::nullopt;
+  Shape result = Shape::scalar();
+  for (std::size_t i = 0; i < from.dims.size(); ++i)
+    if (axes->empty() ? from.dims[i] != 1 : !axes->contains(i)) result.dims.push_back(from.dims[i]);
+  return result;
+}
+
+std::int64_t whole_of(const GraphOp& op, const char* name, std::int64_t fallback) {
+  const auto found = op.attributes.find(name);
+  const auto* value = found == op.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return value == nullptr ? fallback : *value;
+}
+
+// The elements from `begin` to `end` of an axis, by TensorFlow's rules (as Python's slices); -1 if they are not known.
+std::int64_t sliced_size(std::int64_t size, std::int64_t begin, std::int64_t end, std::int64_t stride, bool from_start,
+                         bool to_end) {
+  if (size < 0 || stride == 0 || std::abs(stride) > size + 1) return size == 0 ? 0 : Shape::unknown_dimension;
+  const std::int64_t least = stride > 0 ? 0 : -1, most = stride > 0 ? size : size - 1;
+  const auto place = [&](std::int64_t at) { return std::clamp(at < 0 ? at + size : at, least, most); };
+  const std::int64_t first = from_start ? (stride > 0 ? 0 : size - 1) : place(begin);
+  const std::int64_t last = to_end ? (stride > 0 ? size : -1) : place(end);
+  const std::int64_t length = stride > 0 ? last - first : first - last;
+  return length <= 0 ? 0 : (length + std::abs(stride) - 1) / std::abs(stride);
+}
+
+// TensorFlow's StridedSlice without ellipsis and new axes; its masks have a bit for each entry of begin, end and
+// strides.
+std::optional<Shape> sliced_shape(const Graph& graph, const GraphOp& op) {
+  const Shape& from = shape_of_operand(graph, op, 0);
+  const Wholes *begin = value_of_operand(graph, op, 1), *end = value_of_operand(graph, op, 2),
+               *strides = value_of_operand(graph, op, 3);
+  if (!from.ranked || begin == nullptr || end == nullptr || strides == nullptr || is_set(op, "ellipsis_mask") ||
+      is_set(op, "new_axis_mask") || !op.attributes.contains("shrink_axis_mask"))
+    return std::nullopt;
+  if (begin->size() != end->size() || begin->size() != strides->size() || begin->size() > from.dims.size())
+    return std::nullopt;
+  const auto has_bit = [&](const char* mask, std::size_t i) { return (whole_of(op, mask, 0) >> i & 1) != 0; };
+  Shape result = Shape::scalar();
+  for (std::size_t i = 0; i < from.dims.size(); ++i) {
+    if (i >= begin->size())
+      result.dims.push_back(from.dims[i]);
+    else if (!has_bit("shrink_axis_mask", i))
+      result.dims.push_back(sliced_size(from.dims[i], (*begin)[i], (*end)[i], (*strides)[i], has_bit("begin_mask", i),
+                                        has_bit("end_mask", i)));
+  }
+  return result;
+}
+
+// TensorFlow's Split: equal parts along the axis, which is the second operand here.
+std::optional<Shape> split_shape(const Graph& graph, const GraphOp& op) {
+  Shape result = shape_of_operand(graph, op, 0);
+  const Wholes* value = value_of_operand(graph, op, 1);
+  const std::int64_t parts = whole_of(op, "num_split", 0);
+  if (!result.ranked || value == nullptr || value->size() != 1 || parts < 1) return std::nullopt;
+  const auto axes = axes_of(*value, result.dims.size());
+  if (!axes) return std::nullopt;
+  std::int64_t& size = result.dims[*axes->begin()];
+  size = size < 0 || size % parts != 0 ? Shape::unknown_dimension : size / parts;
+  return result;
+}
+
+// TensorFlow: two numbers for each dimension, what is added before and behind.
+std::optional<Shape> padded_shape(const Graph& graph, const GraphOp& op) {
+  Shape result = shape_of_operand(graph, op, 0);
+  const Wholes* value = value_of_operand(graph, op, 1);
+  if (!result.ranked || value == nullptr || value->size() != 2 * result.dims.size() ||
+      shape_of_operand(graph, op, 1).dims.size() != 2)
+    return std::nullopt;
+  for (std::size_t i = 0; i < result.dims.size(); ++i) {
+    const std::int64_t before = (*value)[2 * i], behind = (*value)[2 * i + 1];
+    if (before < 0 || behind < 0 || before > total_limit / 4 || behind > total_limit / 4) return std::nullopt;
+    if (result.dims[i] >= 0) result.dims[i] = std::min(result.dims[i], total_limit / 2) + before + behind;
+  }
+  return result;
+}
+
+// The operand at `position` is the shape.
+std::optional<Shape> stated_shape(const Graph& graph, const GraphOp& op, std::size_t position) {
+  const Wholes* value = value_of_operand(graph, op, position);
+  if (value == nullptr || shape_of_operand(graph, op, position).dims.size() != 1) return std::nullopt;
+  for (const std::int64_t size : *value)
+    if (size < -1 || size > total_limit) return std::nullopt;
+  return Shape(*value);
+}
+
 }  // namespace
 
 std::optional<Shape> shape_by_value(const Graph& graph, const GraphOp& op) {
@@ -171,8 +265,14 @@ std::optional<Shape> shape_by_value(const Graph& graph, const GraphOp& op) {
   if (type == "Transpose") return transposed_shape(graph, op);
   if (type == "Concat") return joined_shape(graph, op);
   if (type == "TensorListStack") return stacked_shape(graph, op);
+  if (type == "TensorListGetItem") return stated_shape(graph, op, 2);
+  if (type == "Fill" || type == "ConstantOfShape" || type == "RandomUniform" || type == "RandomNormal")
+    return stated_shape(graph, op, 0);
+  if (type == "Slice") return sliced_shape(graph, op);
+  if (type == "Split") return split_shape(graph, op);
+  if (type == "Pad") return padded_shape(graph, op);
   if (type == "Unsqueeze") return unsqueezed_shape(graph, op);
-  if (type == "Squeeze") return reduced_shape(graph, op, false);
+  if (type == "Squeeze") return squeezed_shape(graph, op);
   if (type == "ReduceMean" || type == "ReduceSum" || type == "ReduceMax" || type == "ReduceMin" || type == "ReduceProd")
     return reduced_shape(graph, op, is_set(op, "keep_dims"));
   return std::nullopt;

@@ -1,6 +1,7 @@
 #include "formats/proto/sniff.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "emplace/base/error.hpp"
 #include "formats/input_file.hpp"
@@ -22,7 +23,9 @@ std::string_view first_word(std::string_view head) {
 
 bool is_text(std::string_view head) {
   const std::string_view word = first_word(head);
-  if (word != "node" && word != "versions" && word != "version" && word != "library" && word != "cost") return false;
+  constexpr std::array<std::string_view, 7> first_fields = {
+      "node", "versions", "version", "library", "cost", "saved_model_schema_version", "meta_graphs"};
+  if (std::ranges::find(first_fields, word) == first_fields.end()) return false;
   head.remove_prefix(static_cast<std::size_t>(word.data() - head.data()) + word.size());
   while (!head.empty() && is_blank(head[0])) head.remove_prefix(1);
   return !head.empty() && (head[0] == '{' || head[0] == '<' || head[0] == ':');

@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
+#include "formats/constant_values.hpp"
 #include "formats/onnx/fix_inputs.hpp"
 #include "formats/propagate_shapes.hpp"
 #include "formats/tensorflow/ops.hpp"
@@ -51,6 +52,7 @@ void GraphFromTensorflow::add(TfNode node) {
   if (node.op.empty()) throw InputError(file_, "node {} has no op", quote(node.name));
   if (const auto first = names_.add(node.name, static_cast<std::uint32_t>(i), name_at()))
     throw InputError(file_, "nodes {} and {} are both named {}", *first, i, quote(node.name));
+  if (calls_.contains(node.name)) throw InputError(file_, "two nodes are named {}", quote(node.name));
   memory_.use(sizeof(GraphOp) + sizeof(Source) + 3 * node.name.size() + node.op.size() + 256);
 
   const std::string here = fmt::format("{}: node {}", file_, quote(node.name));
@@ -95,6 +97,7 @@ void GraphFromTensorflow::add(TfNode node) {
       throw InputError(here, "its value has the open or negative shape {}", value->shape.str());
     state_shape(value->shape);
     source.dtypes[0] = dtype_of_tensorflow(value->type, here);
+    if (!value->wholes.empty()) op.attributes[constant_attribute] = value->wholes;
     op.inputs.push_back(Operand::of(graph_.add_parameter(node.name, source.dtypes[0], value->shape, false)));
   } else if (const TfValue* shape = node.find("shape"); shape != nullptr && holds_variable(node.op)) {
     const TfValue* type = node.find("dtype");
@@ -113,6 +116,59 @@ void GraphFromTensorflow::add(TfNode node) {
   }
   sources_.push_back(std::move(source));
   graph_.ops.push_back(std::move(op));
+}
+
+void GraphFromTensorflow::add_call(std::string name, TfCall call) {
+  memory_.use(sizeof(TfCall) + 2 * name.size() + 128);
+  for (const auto* list : {&call.outputs, &call.waits})
+    for (const std::string& text : *list) memory_.use(sizeof(text) + text.size());
+  if (names_.find(name, name_at()) || !calls_.emplace(name, std::move(call)).second)
+    throw InputError(file_, "two nodes are named {}", quote(name));
+}
+
+// The output that the text names, where a call is not an op but stands for outputs of others.
+std::string GraphFromTensorflow::through_calls(std::string text, std::size_t op) const {
+  constexpr int longest_chain = 1024;
+  for (int step = 0;; ++step) {
+    const InputName input = parse_input(text);
+    const auto call = calls_.find(std::string(input.node));
+    if (call == calls_.end()) return text;
+    if (input.position >= call->second.outputs.size())
+      throw InputError(place(op), "its input {} is output {} of a call with {} results", quote(text), input.position,
+                       call->second.outputs.size());
+    if (step == longest_chain) throw InputError(place(op), "its input {} is a call of a call without end", quote(text));
+    text = call->second.outputs[input.position];
+  }
+}
+
+void GraphFromTensorflow::add_waits(std::string_view name, std::vector<std::string>& waits,
+                                    std::unordered_set<std::string_view>& seen) {
+  std::vector<std::string_view> left = {name};
+  while (!left.empty()) {
+    const std::string_view next = left.back();
+    left.pop_back();
+    if (!seen.insert(next).second) continue;
+    memory_.use(96 + next.size());
+    const auto call = calls_.find(std::string(next));
+    if (call == calls_.end()) {
+      waits.push_back(fmt::format("^{}", next));
+      continue;
+    }
+    for (const std::string& wait : call->second.waits) left.push_back(parse_input(wait).node);
+    for (const std::string& output : call->second.outputs) left.push_back(parse_input(output).node);
+  }
+}
+
+// Names of calls among the inputs become those of the nodes that give their results.
+void GraphFromTensorflow::replace_calls(std::size_t op) {
+  std::vector<std::string> inputs;
+  std::unordered_set<std::string_view> seen;
+  for (std::string& text : sources_[op].inputs)
+    if (const InputName input = parse_input(text); input.control)
+      add_waits(input.node, inputs, seen);
+    else
+      inputs.push_back(through_calls(text, op));
+  sources_[op].inputs = std::move(inputs);
 }
 
 void GraphFromTensorflow::fix_input(const std::string& name, Shape& shape) {
@@ -155,6 +211,7 @@ Operand GraphFromTensorflow::add_missing_weight(std::size_t op, const std::strin
 
 void GraphFromTensorflow::resolve(std::size_t op) {
   Source& source = sources_[op];
+  if (!calls_.empty()) replace_calls(op);
   std::size_t position = 0;
   for (const std::string& text : source.inputs) {
     const InputName input = parse_input(text);

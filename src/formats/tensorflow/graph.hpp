@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/name_table.hpp"
@@ -13,6 +14,11 @@
 
 namespace emplace::formats {
 
+// What the outputs of a node that is not in the graph stand for ("node:1"), and what those wait for that wait for it.
+struct TfCall {
+  std::vector<std::string> outputs, waits;  // waits: "^node"
+};
+
 class GraphFromTensorflow {
  public:
   // Keeps references to both arguments.
@@ -21,6 +27,9 @@ class GraphFromTensorflow {
   // Nodes may be added in any order. InputError for empty and repeated names, for unknown element types, and if the
   // graph would need more than 4 GiB.
   void add(TfNode node);
+
+  // From here on inputs that name `name` mean the outputs of other nodes. InputError if a node has the name.
+  void add_call(std::string name, TfCall call);
 
   // Connects the nodes. The edges NextIteration -> Merge of loops are cut (Graph::cut_edges): a loop is costed as one
   // iteration. InputError for inputs that do not exist, other cycles, and sizes given for inputs that do not exist.
@@ -49,6 +58,9 @@ class GraphFromTensorflow {
   void check_options() const;
   void fix_inner_sizes();
   void resolve(std::size_t op);
+  [[nodiscard]] std::string through_calls(std::string text, std::size_t op) const;
+  void add_waits(std::string_view name, std::vector<std::string>& waits, std::unordered_set<std::string_view>& seen);
+  void replace_calls(std::size_t op);
   [[nodiscard]] auto name_at() const {
     return [this](std::uint32_t op) { return std::string_view(graph_.ops[op].name); };
   }
@@ -62,6 +74,7 @@ class GraphFromTensorflow {
   Graph graph_;
   std::vector<Source> sources_;
   NameTable names_;  // names of the ops
+  std::unordered_map<std::string, TfCall> calls_;
   std::unordered_map<std::string, ParameterId> missing_weights_;
   std::vector<std::string> input_names_;
   std::unordered_map<std::size_t, Shape> open_inputs_;  // placeholders before --shape and --batch

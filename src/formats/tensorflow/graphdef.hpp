@@ -6,6 +6,7 @@
 namespace emplace::formats {
 
 ReaderEntry graphdef_reader();
+ReaderEntry saved_model_reader();
 ReaderEntry cost_graph_reader();
 ReaderEntry tfjs_reader();
 

@@ -31,7 +31,10 @@ class Devices {
 
  private:
   [[noreturn]] void fail() const {
-    throw InputError(file_, "has changed since it was read: it had {} nodes", of_node_.size());
+    throw InputError(file_,
+                     "has changed since it was read, or calls functions, whose ops are no nodes of it (freeze such a "
+                     "model first): {} ops were read",
+                     of_node_.size());
   }
 
   const std::string& file_;

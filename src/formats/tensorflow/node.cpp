@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "formats/constant_values.hpp"
 #include "formats/utf8.hpp"
 
 namespace emplace::formats {
@@ -46,15 +47,24 @@ std::string read_attribute_text(ProtoCursor& in) {
 
 void read_tensor(ProtoCursor& in, TfValue& value) {
   using enum ProtoKind;
-  static constexpr ProtoField fields[] = {{1, "dtype", enumeration}, {2, "tensor_shape", message}};
+  static constexpr ProtoField fields[] = {{1, "dtype", enumeration},
+                                          {2, "tensor_shape", message},
+                                          {4, "tensor_content", text},
+                                          {7, "int_val", whole},
+                                          {10, "int64_val", whole}};
   value.kind = TfValue::Kind::tensor;
   value.shape = Shape::scalar();  // the meaning of an absent shape
-  while (const std::uint32_t field = in.next(fields)) {
-    if (field == 1)
-      value.type = read_type(in);
-    else
-      in.message([&] { value.shape = read_tensor_shape(in); });
-  }
+  std::string content;
+  while (const std::uint32_t field = in.next(fields)) switch (field) {
+      case 1: value.type = read_type(in); break;
+      case 2: in.message([&] { value.shape = read_tensor_shape(in); }); break;
+      case 4: content = in.text(8 * most_constant_numbers).value_or(""); break;
+      default: {
+        const std::int64_t number = in.whole();
+        if (std::ssize(value.wholes) <= most_constant_numbers) value.wholes.push_back(number);
+      }
+    }
+  keep_small_wholes(value, content);
 }
 
 void read_list(ProtoCursor& in, TfValue& value) {
@@ -86,9 +96,10 @@ void read_list(ProtoCursor& in, TfValue& value) {
 
 TfValue read_attribute_value(ProtoCursor& in) {
   using enum ProtoKind;
-  static constexpr ProtoField fields[] = {{1, "list", message},  {2, "s", text},        {3, "i", whole},
-                                          {4, "f", real},        {5, "b", boolean},     {6, "type", enumeration},
-                                          {7, "shape", message}, {8, "tensor", message}};
+  static constexpr ProtoField fields[] = {{1, "list", message},  {2, "s", text},         {3, "i", whole},
+                                          {4, "f", real},        {5, "b", boolean},      {6, "type", enumeration},
+                                          {7, "shape", message}, {8, "tensor", message}, {10, "func", message}};
+  static constexpr ProtoField function_fields[] = {{1, "name", text}};
   using Kind = TfValue::Kind;
   TfValue value;
   while (const std::uint32_t field = in.next(fields)) switch (field) {
@@ -117,12 +128,30 @@ TfValue read_attribute_value(ProtoCursor& in) {
         value.kind = Kind::shape;
         in.message([&] { value.shape = read_tensor_shape(in); });
         break;
+      case 10:
+        value.kind = Kind::function;
+        in.message([&] {
+          while (in.next(function_fields) != 0) value.text = in.name();
+        });
+        break;
       default: in.message([&] { read_tensor(in, value); });
     }
   return value;
 }
 
 }  // namespace
+
+void keep_small_wholes(TfValue& tensor, std::string_view content) {
+  const std::int64_t plain = tensor.type > reference ? tensor.type - reference : tensor.type;
+  const auto type = static_cast<std::size_t>(plain);
+  const DType dtype = plain >= 0 && type < std::size(type_of_enumerator) ? type_of_enumerator[type] : DType::unknown;
+  const bool is_read = is_small_whole(dtype, tensor.shape);
+  const auto count = is_read ? static_cast<std::size_t>(*tensor.shape.elements()) : 0;
+  const auto width = static_cast<std::size_t>(bytes_of(dtype));
+  if (is_read && content.size() == count * width) tensor.wholes = numbers_in(content, width);
+  if (is_read && tensor.wholes.size() == 1) tensor.wholes.resize(count, tensor.wholes.front());
+  if (tensor.wholes.size() != count) tensor.wholes.clear();
+}
 
 const TfValue* TfNode::find(std::string_view attribute) const {
   const auto found =

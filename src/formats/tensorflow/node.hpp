@@ -14,13 +14,25 @@ namespace emplace::formats {
 
 // The fields of an AttrValue (attr_value.proto) that are kept. Element types are numbers of types.proto.
 struct TfValue {
-  enum class Kind : std::uint8_t { other, text, whole, real, boolean, type, shape, tensor, list } kind = Kind::other;
-  std::string text;        // "" if it is long or not valid UTF-8
+  enum class Kind : std::uint8_t {
+    other,
+    text,
+    whole,
+    real,
+    boolean,
+    type,
+    shape,
+    tensor,
+    list,
+    function
+  } kind = Kind::other;
+  std::string text;        // "" if it is long or not valid UTF-8; of a function its name
   std::int64_t whole = 0;  // boolean: 0 or 1
   double real = 0;
   std::int64_t type = 0;  // also of a tensor
   Shape shape;            // also of a tensor
-  // A list of one of these kinds; only lists of shapes are complete if they have more than 4096 elements.
+  // A list of one of these kinds; of a tensor `wholes`, if shapes may follow from it (keep_small_wholes). only lists of
+  // shapes are complete if they have more than 4096 elements.
   std::vector<std::string> texts;
   std::vector<std::int64_t> wholes, types;
   std::vector<Shape> shapes;
@@ -33,6 +45,10 @@ struct TfNode {
 
   [[nodiscard]] const TfValue* find(std::string_view attribute) const;  // nullptr if absent
 };
+
+// Completes `wholes` of a small constant of whole numbers from its bytes, or from one number that stands for all;
+// clears it for any other tensor.
+void keep_small_wholes(TfValue& tensor, std::string_view content);
 
 // Reads a NodeDef (node_def.proto) from the cursor, which must be at the start of that message.
 TfNode read_node_def(ProtoCursor& in);

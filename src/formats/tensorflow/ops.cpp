@@ -26,6 +26,7 @@ constexpr TfOpName tensorflow_names[] = {
     {"TruncateMod", "Mod"},
     {"Inv", "Reciprocal"},
     {"Rint", "Round"},
+    {"Erfc", "Erf"},
     {"Relu6", "Clip"},
     {"ClipByValue", "Clip"},
     {"IsNan", "IsNaN"},

@@ -146,14 +146,7 @@ void read_tensor(Value value, const Place& place, TfValue& tensor) {
         if (i <= most_constant_numbers) tensor.wholes.push_back(whole_of(number, {at, i}));
       });
   });
-  if (content.empty() && tensor.wholes.empty()) return;
-  const DType dtype = dtype_of_tensorflow(tensor.type, place.str());
-  const bool is_read = is_small_whole(dtype, tensor.shape);
-  const auto count = is_read ? static_cast<std::size_t>(*tensor.shape.elements()) : 0;
-  const auto width = static_cast<std::size_t>(bytes_of(dtype));
-  if (is_read && content.size() == count * width) tensor.wholes = numbers_in(content, width);
-  if (is_read && tensor.wholes.size() == 1) tensor.wholes.resize(count, tensor.wholes.front());
-  if (tensor.wholes.size() != count) tensor.wholes.clear();
+  keep_small_wholes(tensor, content);
 }
 
 TfValue read_attribute(Value value, const Place& place) {
@@ -316,17 +309,12 @@ void complete_constant(TfNode& node, const Weights& weights, const std::string& 
   }
 }
 
-// The value of a small constant: from the weights' files, or that of the node itself.
+// The value of a small constant that is in the weights' files.
 void state_value(TfNode& node, const Values& values) {
-  const TfValue* own = node.op == "Const" ? node.find("value") : nullptr;
-  if (own == nullptr) return;
-  TfValue list;
-  list.kind = TfValue::Kind::list;
-  if (const auto known = values.find(node.name); known != values.end())
-    list.wholes = known->second;
-  else if (own->kind == TfValue::Kind::tensor)
-    list.wholes = own->wholes;
-  if (!list.wholes.empty()) node.attributes.emplace_back(constant_attribute, std::move(list));
+  const auto known = node.op == "Const" ? values.find(node.name) : values.end();
+  if (known == values.end()) return;
+  for (auto& [name, value] : node.attributes)
+    if (name == "value") value.wholes = known->second;
 }
 
 Graph read_tfjs(const std::string& path, const ReadOptions& options) {
