@@ -259,8 +259,7 @@ TEST(TensorflowReader, RefusesBrokenGraphsByNode) {
 TEST(TensorflowReader, RefusesBrokenTextByLine) {
   EXPECT_THAT(refusal("node {\n name \"a\" }"), HasSubstr("line 2: expected ':' or '{' after a field's name"));
   EXPECT_THAT(refusal("node {\n name: \"a\n\" }"), HasSubstr("line 2: a text does not end"));
-  EXPECT_THAT(refusal("node {\n name: \"a\" >"),
-              HasSubstr("line 2: expected a value, found '>'"));
+  EXPECT_THAT(refusal("node {\n name: \"a\" >"), HasSubstr("line 2: expected a value, found '>'"));
   EXPECT_THAT(refusal("node { name: 5 }"), HasSubstr("expected a text, found '5'"));
   EXPECT_THAT(refusal(node("a", "X", {}, attribute("k", "i: 1.5"))), HasSubstr("expected a whole number, found '1.5'"));
   std::string deep = "node { name: \"a\" op: \"NoOp\" what ";

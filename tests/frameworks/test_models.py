@@ -1,0 +1,92 @@
+"""One model, three files: what the program reads of torch.export, ONNX and OpenVINO IR agrees, and agrees with what torch
+itself counts; the same for the forms in which TensorFlow hands on a model.
+
+Run by `build/frameworks/venv/bin/python -m pytest tests/frameworks/test_models.py`; `-m quick` takes three models of
+PyTorch and two of TensorFlow. scripts/framework-models makes the files.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "build/frameworks/models"
+PROGRAM = os.environ.get("EMPLACE_PROGRAM", str(ROOT / "build/release/emplace"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+try:
+    from architectures import ARCHITECTURES
+except ImportError as error:
+    pytest.skip(f"left out: the frameworks are not installed ({error}); run scripts/frameworks", allow_module_level=True)
+from export_tensorflow import MODELS  # noqa: E402
+
+# The forms before the exporters optimise, and after: they fold batch normalisation into convolutions (its scale and shift
+# become one bias), slices of position embeddings, and masks and tables that depend on no input into constants.
+PLAIN = ["pt2", "plain.onnx", "plain.xml"]
+OPTIMISED = ["onnx", "xml"]
+PRODUCTS = ("matmul", "convolution", "depthwise")
+
+
+def marked(names, quick):
+    return [pytest.param(name, marks=pytest.mark.quick) if name in quick else name for name in names]
+
+
+def made(name):
+    """What the framework counts; makes the model's files where they are missing."""
+    run = subprocess.run([ROOT / "scripts/framework-models", name], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads((FOLDER / f"{name}.json").read_text())
+
+
+def inspect(file):
+    run = subprocess.run([PROGRAM, "inspect", FOLDER / file, "--json"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def products(graph):
+    return sum(graph["flops_by_class"].get(cls, 0) for cls in PRODUCTS)
+
+
+def check_costs(graph):
+    assert graph["static_tensors"] == graph["tensors"]
+    assert sum(graph["uncosted_ops"].values()) <= 0.001 * graph["ops"], graph["uncosted_ops"]
+
+
+@pytest.mark.parametrize("name", marked([a.name for a in ARCHITECTURES], [a.name for a in ARCHITECTURES if a.quick]))
+def test_the_three_problems_of_a_model_agree(name):
+    facts = made(name)
+    graphs = {form: inspect(f"{name}.{form}") for form in PLAIN + OPTIMISED}
+    # What is placed: after the passes that fold constants.
+    placed = {form: graph["lowered"] for form, graph in graphs.items()}
+    for graph in placed.values():
+        check_costs(graph)
+    flops = [graph["flops"] for graph in placed.values()]
+    assert max(flops) <= 1.02 * min(flops), {form: graph["flops"] for form, graph in placed.items()}
+    # torch counts products without biases and without the softmax of attention.
+    for form, graph in placed.items():
+        assert products(graph) == pytest.approx(facts["flops"], rel=0.02), form
+    # A learned scalar cannot be told from a coefficient, and only .pt2 tells buffers from weights.
+    weights = facts["parameters"] - facts["scalar_parameters"]
+    assert graphs["pt2"]["parameters"] == weights
+    for form in PLAIN[1:]:
+        assert graphs[form]["parameters"] == weights + facts["unmarked_buffers"], form
+    for form in OPTIMISED:
+        assert graphs[form]["parameters"] == pytest.approx(weights, rel=0.015), form
+
+
+@pytest.mark.parametrize("name", marked(MODELS, [name for name, model in MODELS.items() if model.quick]))
+def test_the_forms_of_a_tensorflow_model_agree(name):
+    facts = made(name)
+    saved = inspect(f"{name}.saved/saved_model.pb")
+    check_costs(saved["lowered"])
+    # An initial state of zeros looks like a weight.
+    assert saved["parameters"] == facts["parameters"] + MODELS[name].zeros
+    frozen = inspect(f"{name}.frozen.pb")
+    assert frozen["parameters"] == facts["parameters"] + MODELS[name].zeros
+    inspect(f"{name}.function.pb")  # without the weights' sizes: it is read
+    if not MODELS[name].loops_over_lists:  # of which a frozen graph does not say how large their elements are
+        assert frozen["lowered"]["flops"] == pytest.approx(saved["lowered"]["flops"], rel=0.02)
