@@ -1,8 +1,8 @@
 """One model, three files: what the program reads of torch.export, ONNX and OpenVINO IR agrees, and agrees with what torch
 itself counts; the same for the forms in which TensorFlow hands on a model.
 
-Run by `build/frameworks/venv/bin/python -m pytest tests/frameworks/test_models.py`; `-m quick` takes three models of
-PyTorch and two of TensorFlow. scripts/framework-models makes the files.
+Run by `build/frameworks/venv/bin/python -m pytest tests/frameworks/test_models.py`; `-m "not long"` takes three models
+of PyTorch and two of TensorFlow. scripts/framework-models makes the files.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/frameworks/models"
-PROGRAM = os.environ.get("EMPLACE_PROGRAM", str(ROOT / "build/release/emplace"))
+EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 try:
@@ -22,6 +22,9 @@ try:
 except ImportError as error:
     pytest.skip(f"left out: the frameworks are not installed ({error}); run scripts/frameworks", allow_module_level=True)
 from export_tensorflow import MODELS  # noqa: E402
+
+if not os.access(EMPLACE, os.X_OK):
+    pytest.skip("left out: there is no emplace; run scripts/build", allow_module_level=True)
 
 # The forms before the exporters optimise, and after: they fold batch normalisation into convolutions (its scale and shift
 # become one bias), slices of position embeddings, and masks and tables that depend on no input into constants.
@@ -31,7 +34,7 @@ PRODUCTS = ("matmul", "convolution", "depthwise")
 
 
 def marked(names, quick):
-    return [pytest.param(name, marks=pytest.mark.quick) if name in quick else name for name in names]
+    return [name if name in quick else pytest.param(name, marks=pytest.mark.long) for name in names]
 
 
 def made(name):
@@ -42,7 +45,7 @@ def made(name):
 
 
 def inspect(file):
-    run = subprocess.run([PROGRAM, "inspect", FOLDER / file, "--json"], capture_output=True, text=True)
+    run = subprocess.run([EMPLACE, "inspect", FOLDER / file, "--json"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
@@ -51,8 +54,9 @@ def products(graph):
     return sum(graph["flops_by_class"].get(cls, 0) for cls in PRODUCTS)
 
 
-def check_costs(graph):
-    assert graph["static_tensors"] == graph["tensors"]
+def check_costs(graph, form=None):
+    if form != "plain.onnx":  # in which parts of a tensor may be a sequence, which has no size
+        assert graph["static_tensors"] == graph["tensors"], form
     assert sum(graph["uncosted_ops"].values()) <= 0.001 * graph["ops"], graph["uncosted_ops"]
 
 
@@ -62,8 +66,8 @@ def test_the_three_problems_of_a_model_agree(name):
     graphs = {form: inspect(f"{name}.{form}") for form in PLAIN + OPTIMISED}
     # What is placed: after the passes that fold constants.
     placed = {form: graph["lowered"] for form, graph in graphs.items()}
-    for graph in placed.values():
-        check_costs(graph)
+    for form, graph in placed.items():
+        check_costs(graph, form)
     flops = [graph["flops"] for graph in placed.values()]
     assert max(flops) <= 1.02 * min(flops), {form: graph["flops"] for form, graph in placed.items()}
     # torch counts products without biases and without the softmax of attention.

@@ -75,6 +75,18 @@ TEST(OpTable, CountsTheProductsAndTheSoftmaxOfAttention) {
   EXPECT_EQ(statistics(graph).flops_by_class, (std::map<OpClass, double>{{OpClass::matmul, 2 * 630}}));
 }
 
+TEST(OpTable, CountsAnEinsumByItsIndices) {
+  Graph graph;
+  GraphOp product = node("product", "Einsum", {input(graph, {2, 3, 4}), input(graph, {2, 4, 5})});
+  product.attributes["equation"] = std::string("bij,bjk->bik");
+  add(graph, product, {2, 3, 5});
+  EXPECT_EQ(last(graph).flops, 2 * 2 * 3 * 4 * 5);
+  GraphOp sum = node("sum", "Einsum", {input(graph, {3, 4})});
+  sum.attributes["equation"] = std::string("ij->i");
+  add(graph, sum, {3});
+  EXPECT_EQ(last(graph).flops, 12);
+}
+
 TEST(OpTable, TakesOnlyTheTypeOfASecondOperandThatGivesTheType) {
   Graph graph;
   add(graph, "cast", "CastLike", {input(graph, {10}, DType::i64), input(graph, {1000})}, {10});

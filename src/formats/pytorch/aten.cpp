@@ -19,7 +19,7 @@ constexpr AtenOpName aten_names[] = {
     {"mv", "MatMul"},
     {"dot", "MatMul"},
     {"matmul", "MatMul"},
-    {"einsum", "aten.einsum"},
+    {"einsum", "Einsum"},
     {"_grouped_mm", "aten.grouped_mm"},
     {"transformers.grouped_mm_fallback", "aten.grouped_mm"},
     {"conv1d", "Conv"},

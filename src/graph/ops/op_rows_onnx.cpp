@@ -12,6 +12,9 @@ namespace {
 constexpr OpClass elementwise = OpClass::elementwise, movement = OpClass::movement, reduction = OpClass::reduction,
                   normalisation = OpClass::normalisation, pooling = OpClass::pooling, nothing = OpClass::free;
 
+// Into a sequence of its parts, whose size a graph does not say.
+MemoryTraffic into_sequence(const OpView& op) { return {op.input_bytes(0), op.input_bytes(0)}; }
+
 // Operands (value, example): only the type of the example matters.
 MemoryTraffic cast_like(const OpView& op) { return {op.input_bytes(0), op.output_bytes(0)}; }
 
@@ -132,6 +135,8 @@ constexpr OpRow rows[] = {
 
     {"Concat", movement, no_flops, 0, all_operands, concat_gradient},
     {"Split", movement, no_flops, 0, sliced, split_gradient},
+    {"SplitToSequence", movement, no_flops, 0, into_sequence, no_gradient},
+    {"SequenceAt", nothing, no_flops, 0, no_traffic, no_gradient},
     {"Slice", movement, no_flops, 0, sliced, slice_gradient},
     {"Pad", movement, no_flops, 0, all_operands, pad_gradient},
     {"Transpose", movement, no_flops, 0, all_operands, transpose_gradient},

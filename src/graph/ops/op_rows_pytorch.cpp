@@ -22,44 +22,10 @@ void linear_gradient(Backward& backward, OpId forward) {
     backward.contribute(op.inputs[2], backward.unbroadcast(forward, backward.output_gradient(op), op.inputs[2]));
 }
 
-// The attribute "equation" ("bij,bjk->bik") names the dimensions of the operands. Of two operands, each combination of
-// indices takes a multiplication and an addition.
-double einsum_flops(const OpView& op, double) {
-  const auto found = op.op().attributes.find("equation");
-  const auto* equation = found == op.op().attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  double product = op.op().inputs.size() < 2 ? 1 : static_cast<double>(op.op().inputs.size());
-  if (equation == nullptr) {
-    op.set_incomplete();
-    return 0;
-  }
-  std::string seen;
-  std::size_t operand = 0, dimension = 0;
-  for (const char c : *equation) {
-    if (c == '-') break;
-    if (c == ' ') continue;
-    if (c == ',') {
-      ++operand;
-      dimension = 0;
-      continue;
-    }
-    const Shape& shape = op.input_shape(operand);
-    if (c == '.' || dimension >= shape.dims.size() || shape.dims[dimension] < 0) {
-      op.set_incomplete();
-      return 0;
-    }
-    if (seen.find(c) == std::string::npos) product *= static_cast<double>(shape.dims[dimension]);
-    seen += c;
-    ++dimension;
-  }
-  return product;
-}
-
 constexpr OpRow rows[] = {
     // type, class, FLOPs, factor, traffic, gradient
     {"Linear", OpClass::matmul, linear_flops, 2, all_operands, linear_gradient},
     {"LinearGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
-    {"aten.einsum", OpClass::matmul, einsum_flops, 2, all_operands, generic_gradient},
-    {"aten.einsumGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
     // (rows, weights of groups, ends of the groups): each row is multiplied with the weight of its group.
     {"aten.grouped_mm", OpClass::matmul, matmul_flops, 2, all_operands, generic_gradient},
     {"aten.grouped_mmGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},

@@ -144,7 +144,7 @@ double conv_grad_weight_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.output_shape(0), 1);
 }
 
-double einsum_flops(const OpView& op, double factor) {
+double einsum_flops(const OpView& op, double) {
   const auto found = op.op().attributes.find("equation");
   const auto* equation = found == op.op().attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
   const auto sizes = equation == nullptr ? std::nullopt : einsum_sizes(op, *equation);
@@ -152,7 +152,7 @@ double einsum_flops(const OpView& op, double factor) {
     op.set_incomplete();
     return 0;
   }
-  double product = factor;
+  double product = static_cast<double>(std::max<std::size_t>(1, op.op().inputs.size()));
   for (const auto& [index, size] : *sizes) product *= static_cast<double>(size);
   return product;
 }

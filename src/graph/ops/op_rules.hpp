@@ -17,8 +17,8 @@ double conv_flops(const OpView& op, double factor);
 // For ConvTranspose and ConvGradInput; inputs (x, weight): 2 x elements of x x weight elements per channel of x.
 double conv_scatter_flops(const OpView& op, double factor);
 double conv_grad_weight_flops(const OpView& op, double factor);
-// The attribute "equation" ("bij,bjk->bik") names the dimensions of the operands: `factor` for each combination of
-// indices.
+// The attribute "equation" ("bij,bjk->bik") names the dimensions of the operands. For each combination of indices, the
+// operands are multiplied and added up.
 double einsum_flops(const OpView& op, double factor);
 // Inputs (queries ... x L x E, keys ... x S x E, values ... x S x V), of which ONNX' Attention may hold several heads
 // side by side in E and V (q_num_heads): two products, and a softmax of `factor` over the S scores of each query.
