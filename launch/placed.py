@@ -256,29 +256,31 @@ def say_where(asked, ran, why_not):
 
 
 class Waiting:
-    """How long the threads of this process wait for a core that others use."""
+    """How long a thread of this process waits for a core that others use."""
 
     def __init__(self):
-        self.begin, self.delay = time.perf_counter(), self.now()
+        self.begin, self.delays = time.perf_counter(), self.now()
 
     @staticmethod
     def now():
-        delay = 0
+        delays = {}
         for thread in pathlib.Path("/proc/self/task").iterdir():
             try:
-                delay += int((thread / "schedstat").read_text().split()[1])
+                delays[thread.name] = int((thread / "schedstat").read_text().split()[1]) / 1e9
             except OSError:
                 pass  # the thread has ended, or the kernel does not count
-        return delay / 1e9
+        return delays
 
     def share(self):
-        return round((self.now() - self.delay) / (time.perf_counter() - self.begin), 4)
+        """Of the time since the beginning, that of the thread that waited longest."""
+        most = max((delay - self.delays.get(thread, 0) for thread, delay in self.now().items()), default=0)
+        return round(most / (time.perf_counter() - self.begin), 4)
 
 
 def say_waited(result):
     if result["waited"] > 0.1:
-        say(f"threads waited for a core for {100 * result['waited']:.0f} % of the time: other programs run, or there are "
-            "more threads than cores")
+        say(f"a thread waited for a core for {100 * result['waited']:.0f} % of the time: other programs run, or there are more "
+            "threads than cores")
 
 
 def seconds_of(step):

@@ -2,8 +2,9 @@
 """Runs a PyTorch program with each op on its device, compares the outputs with those of the unplaced program, says where
 each op ran, and prints the median time of a step as JSON; `-` makes it an evaluator (evaluator=command).
 
-The program is an archive of torch.export (.pt2). The placement may also be of the ONNX file that torch.onnx.export made
-of it: --program names the archive then, or it has the name of the model but for its ending.
+The program is an archive of torch.export (.pt2). The placement may also be of an ONNX file that torch.onnx.export made;
+the archive is then that of the program that this returns (torch.export.save(program.exported_program, FILE)), named by
+--program or like the model but for its ending.
 
 --by processes (default)  a process on a core of its own for each device; the graph is cut where the device changes, and
                           the parts send each other tensors with gloo
@@ -12,8 +13,10 @@ of it: --program names the archive then, or it has the name of the model but for
 --by device-map           the module map by accelerate: weights of the first device stay in memory, those of others on
                           disk until they are used; everything is computed on the one CPU, as accelerate does it"""
 
+import ast
 import json
 import pathlib
+import re
 
 import placed
 from placed import Differs, Wrong, say
@@ -25,15 +28,17 @@ OPTIONS = [
 ]
 
 
-def load(torch, exported, arguments):
+def load(exported, arguments):
     """The file of the program, and the program with weights."""
+    import torch_parts
+
     file = pathlib.Path(arguments.program or exported.model)
     if file.suffix != ".pt2":
         file = file.with_suffix(".pt2")
     if not file.exists():
         raise Wrong(f"{file}: there is no such archive; torch.export.save writes one (--program)")
     try:
-        return str(file), torch.export.load(str(file))
+        return str(file), torch_parts.load(str(file))
     except Exception as error:
         raise Wrong(f"{file}: PyTorch cannot load it: {str(error).splitlines()[0]}")
 
@@ -80,27 +85,28 @@ def by_processes(torch, arguments, folder):
     ranks = len(exported.renamed)
     if sorted(exported.renamed.values()) != [f"rank:{rank}" for rank in range(ranks)]:
         raise Wrong(f"--rename: devices are processes here, rank:0 to rank:{ranks - 1}, each of one device")
-    file, program = load(torch, exported, arguments)
-    content = json.loads(exported.file.read_text())
+    file, program = load(exported, arguments)
     inputs = inputs_of(torch, program)
-    names = {node.name for node in program.graph.nodes}
-    if not names & {op.removeprefix("node_") for op in exported.asked()}:
-        raise Wrong(f"{file}: no node has the name of a placed op, so it is the archive of another model")
+    node_of = nodes_of_ops(exported, program, file)
+    segments = [{"device": segment["device"], "nodes": [node_of[op] for op in segment["ops"] if op in node_of]}
+                for segment in json.loads(exported.file.read_text())["segments"]]
     microbatches = arguments.microbatches if arguments.by == "pipeline" else 0
     if microbatches:
-        want_pipeline(torch_parts, program, content, inputs, exported)
+        want_pipeline(torch_parts, program, segments, inputs)
     settings = {"threads": arguments.threads, "runs": arguments.runs, "warm_up": arguments.warm_up,
                 "microbatches": microbatches, "reference": bool(arguments.reference)}
     try:
         torch.multiprocessing.spawn(torch_parts.work, nprocs=ranks,
-                                    args=(ranks, str(folder), file, content, inputs, settings))
+                                    args=(ranks, str(folder), file, segments, inputs, settings))
     except Exception as error:
-        raise Differs(f"a process failed: {str(error).strip().splitlines()[-1]}")
+        lines = str(error).strip().splitlines()
+        raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+        raise Differs(f"a process failed: {(raised or lines)[-1]}")
     done = [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(ranks)]
     for rank, one in enumerate(done):
         say(f"rank:{rank} on core {one['core']}: {one['parts']} parts" +
             ("" if microbatches else f", {one['sent']} tensors sent"))
-    result = check(torch, program, inputs, done, exported, microbatches, arguments) if arguments.check else {}
+    result = check(torch, program, inputs, done, exported, node_of, microbatches, arguments) if arguments.check else {}
     times = [max(end for _, end in step) - min(begin for begin, _ in step) for step in zip(*(one["times"] for one in done))]
     times = [each / max(microbatches, 1) for each in times]
     result = {**placed.summary(times), "waited": max(one["waited"] for one in done), **result, "devices": ranks}
@@ -108,28 +114,48 @@ def by_processes(torch, arguments, folder):
     return placed.against_reference(result, done[0]["reference"], arguments)
 
 
-def want_pipeline(torch_parts, program, content, inputs, exported):
+def nodes_of_ops(exported, program, file):
+    """The node of the program that each placed op is (part of)."""
+    names, scopes = {node.name for node in program.graph.nodes}, {}
+    if exported.model.endswith(".onnx"):
+        import onnx
+
+        for node in onnx.load(exported.model, load_external_data=False).graph.node:
+            for entry in node.metadata_props:
+                if entry.key == "pkg.torch.onnx.name_scopes":
+                    scopes[node.name] = ast.literal_eval(entry.value)[-1]  # modules, then the node
+    found = {}
+    for op in exported.asked():
+        for name in (op, scopes.get(op), op.removeprefix("node_")):
+            if name in names:
+                found.setdefault(op, name)
+    if len(found) < len(exported.asked()) / 2:
+        raise Wrong(f"{file}: only {len(found)} of {len(exported.asked())} placed ops are nodes of it, so it is of another "
+                    "model; of an ONNX file, it has to be saved from the program that torch.onnx.export returns "
+                    "(torch.export.save(program.exported_program, FILE))")
+    return found
+
+
+def want_pipeline(torch_parts, program, segments, inputs):
     """Puts the devices in the order of their stages; Wrong if one has two."""
-    order = list(torch_parts.Cut(program, content, inputs).rank_of.values())
+    order = list(torch_parts.Cut(program, segments, inputs).rank_of.values())
     if len(set(order)) != len(order):
         raise Wrong(f"--by pipeline: the placement goes back to a device ({len(order)} parts on {len(set(order))} devices); "
-                    "--by processes runs it, and `emplace place dp-contiguous` finds pipelines")
-    for device, name in exported.renamed.items():
-        exported.renamed[device] = f"rank:{order.index(int(name.removeprefix('rank:')))}"
-    for segment in content["segments"]:
+                    "--by processes runs it")
+    for segment in segments:
         segment["device"] = f"rank:{order.index(int(segment['device'].removeprefix('rank:')))}"
 
 
-def check(torch, program, inputs, done, exported, microbatches, arguments):
+def check(torch, program, inputs, done, exported, node_of, microbatches, arguments):
     found = {position: value for one in done for position, value in one["results"].items()}
     wanted = unplaced_outputs(torch, program, inputs)
     if microbatches:
         wanted = {position: torch.cat([value] * microbatches) for position, value in wanted.items()}
         return {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance)}
-    ran = {op: f"rank:{rank}" for rank, one in enumerate(done) for op in one["ops"]}
-    asked = {op if op in ran else op.removeprefix("node_"): device for op, device in exported.asked().items()}
+    ran_nodes = {node: f"rank:{rank}" for rank, one in enumerate(done) for node in one["ops"]}
+    ran = {op: ran_nodes[node] for op, node in node_of.items() if node in ran_nodes}
     return {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance),
-            "ops": placed.say_where(asked, ran, "no node of the program has their name")}
+            "ops": placed.say_where(exported.asked(), ran, "the program has no node for them")}
 
 
 def by_device_map(torch, arguments, folder):
@@ -141,7 +167,7 @@ def by_device_map(torch, arguments, folder):
     for name in exported.renamed.values():
         if name not in ("cpu", "disk") and not (name.startswith("cuda:") and torch.cuda.is_available()):
             raise Wrong(f"--rename: PyTorch has no device '{name}' here; there are cpu and disk")
-    _, program = load(torch, exported, arguments)
+    _, program = load(exported, arguments)
     inputs = inputs_of(torch, program)
     content = json.loads(exported.file.read_text())
     module = torch.export.unflatten(program)

@@ -1,9 +1,11 @@
 """A PyTorch program in the parts that `emplace export --for pytorch` names, and the processes that run them: one for
 each device, on a core of its own, which send each other tensors with gloo (torch.distributed)."""
 
+import importlib
 import operator
 import os
 import time
+import zipfile
 from datetime import timedelta
 
 import torch
@@ -14,34 +16,46 @@ from torch.fx.passes.split_module import split_module
 import placed
 
 
-def parts_of(graph, exported):
-    """The number of the segment in which each node of the program runs. ONNX files call the last op of a node
-    `node_NAME`, archives of torch.export call it NAME. Nodes that were not placed, and what takes an item of a list,
-    run with their last input; so does a node whose inputs come from later segments than its own."""
-    segment_of = {op: number for number, segment in enumerate(exported["segments"]) for op in segment["ops"]}
-    part_of = {}
-    for node in graph.graph.nodes:
-        if node.op.startswith("call_"):
-            before = max((part_of[value] for value in node.all_input_nodes if value in part_of), default=0)
-            own = segment_of.get(node.name, segment_of.get("node_" + node.name, 0))
-            part_of[node] = before if node.target is operator.getitem else max(own, before)
+def load(file):
+    """The program of an archive of torch.export. Those of transformers can be loaded when it has registered the classes
+    of its outputs."""
+    with zipfile.ZipFile(file) as archive:
+        descriptions = [name for name in archive.namelist() if name.endswith(".json")]
+        if any(b"transformers.modeling_outputs." in archive.read(name) for name in descriptions):
+            importlib.import_module("transformers.modeling_outputs")
+    return torch.export.load(file)
+
+
+def parts_of(graph, segments):
+    """The number of the segment in which each node of the program runs: that of the last op of the node (ONNX files may
+    have several). Nodes that were not placed run with the first op that reads them, else with what they read. Nodes
+    whose inputs come from later segments than their own run with these, and items of a list where the list is."""
+    segment_of = {node: number for number, segment in enumerate(segments) for node in segment["nodes"]}
+    nodes = [node for node in graph.graph.nodes if node.op.startswith("call_")]
+    wanted, part_of = {node: segment_of.get(node.name) for node in nodes}, {}
+    for node in reversed(nodes):
+        if wanted[node] is None:
+            wanted[node] = min((wanted[user] for user in node.users if wanted.get(user) is not None), default=None)
+    for node in nodes:
+        before = max((part_of[value] for value in node.all_input_nodes if value in part_of), default=0)
+        part_of[node] = before if node.target is operator.getitem else max(wanted[node] or 0, before)
     return part_of
 
 
 class Cut:
     """The program as one sub-module for each part, and the rank of each. Inputs and results are flat lists."""
 
-    def __init__(self, program, exported, inputs):
+    def __init__(self, program, segments, inputs):
         graph = program.module(check_guards=False)
         graph.graph.eliminate_dead_code()
-        part_of = parts_of(graph, exported)
+        part_of = parts_of(graph, segments)
         for node in part_of:
             node.meta["op"] = node.name  # parts give nodes new names
         self.parts = split_module(graph, None, part_of.get, partition_affix="part")
         self.parts.graph.set_codegen(torch.fx.graph.CodeGen())
         self.parts.recompile()
         ShapeProp(self.parts).propagate(*inputs)
-        ranks = [int(segment["device"].removeprefix("rank:")) for segment in exported["segments"]]
+        ranks = [int(segment["device"].removeprefix("rank:")) for segment in segments]
         self.rank_of = {node: ranks[int(node.target.rsplit("_", 1)[1])] for node in self.parts.graph.nodes
                         if node.op == "call_module"}
         self.inputs = [node for node in self.parts.graph.nodes if node.op == "placeholder"]
@@ -95,8 +109,33 @@ def value_of(values, node):
     return values[node]
 
 
-def empty_like(value):
-    return torch.empty(value.meta["tensor_meta"].shape, dtype=value.meta["tensor_meta"].dtype)
+# Tensors are sent as flat lists. The order of their dimensions in memory is kept, because `view` works only on the one with
+# which the program was exported.
+
+
+def layout(value):
+    """Strides in the order of those that the tensor has, without gaps."""
+    meta, strides, next_stride = value.meta["tensor_meta"], [0] * len(value.meta["tensor_meta"].shape), 1
+    for dim in sorted(range(len(strides)), key=lambda dim: (meta.stride[dim], -dim)):
+        strides[dim] = next_stride
+        next_stride *= meta.shape[dim]
+    return tuple(strides)
+
+
+def pack(tensor, value):
+    wanted = layout(value)
+    if any(size > 1 and found != stride for size, found, stride in zip(tensor.shape, tensor.stride(), wanted)):
+        tensor = torch.empty_strided(tensor.shape, wanted, dtype=tensor.dtype).copy_(tensor)
+    return tensor.as_strided((tensor.numel(),), (1,))
+
+
+def unpack(buffer, value):
+    return buffer.as_strided(value.meta["tensor_meta"].shape, layout(value))
+
+
+def buffer_for(value):
+    meta = value.meta["tensor_meta"]
+    return torch.empty(meta.shape.numel(), dtype=meta.dtype)
 
 
 class Process:
@@ -110,7 +149,8 @@ class Process:
         for value, part in cut.tensors():
             for reader in sorted({cut.rank_of[user] for user in value.users if user in cut.rank_of}):
                 if reader == rank != cut.rank_of[part]:
-                    self.receives.append((value, empty_like(value), cut.rank_of[part]))
+                    buffer = buffer_for(value)
+                    self.receives.append((value, buffer, unpack(buffer, value), cut.rank_of[part]))
                 elif reader != rank == cut.rank_of[part]:
                     self.sends[part].append((value, reader))
         self.results = {position: value for position, value in enumerate(cut.results)
@@ -118,16 +158,16 @@ class Process:
 
     def step(self, run):
         values, waits, sent = dict(self.cut.fixed), {}, []
-        for value, buffer, source in self.receives:
-            values[value], waits[value] = buffer, dist.irecv(buffer, source)
+        for value, buffer, tensor, source in self.receives:
+            values[value], waits[value] = tensor, dist.irecv(buffer, source)
         for part in self.own:
             for value in part.all_input_nodes:
                 if value in waits:
                     waits.pop(value).wait()
             run(part, values)
             for value, reader in self.sends[part]:
-                tensor = value_of(values, value).contiguous()
-                sent.append((dist.isend(tensor, reader), tensor))
+                packed = pack(value_of(values, value), value)
+                sent.append((dist.isend(packed, reader), packed))
         for request, _ in sent:
             request.wait()
         return values
@@ -152,10 +192,22 @@ class Stage(torch.nn.Module):
         self.gives = carried(number + 1) if number + 1 < len(stages) else [
             value for value in cut.results if isinstance(value, torch.fx.Node)]
 
+        self.is_first, self.is_last = number == 0, number + 1 == len(stages)
+
     def forward(self, *taken):
-        values = {**self.cut.fixed, **dict(zip(self.takes, taken))}
+        values = dict(self.cut.fixed)
+        for value, tensor in zip(self.takes, taken):
+            values[value] = tensor if self.is_first else unpack(tensor, value)
         self.cut.run(self.part, values)
-        return tuple(value_of(values, value).contiguous() for value in self.gives)
+        made = [value_of(values, value) for value in self.gives]
+        return tuple(tensor.contiguous() if self.is_last else pack(tensor, value) for tensor, value in zip(made, self.gives))
+
+    def examples(self):
+        """Tensors like those that the stage takes and gives."""
+        return [tuple(self.cut.fixed[value] if raw and value in self.cut.fixed else
+                      torch.empty(value.meta["tensor_meta"].shape, dtype=value.meta["tensor_meta"].dtype) if raw else
+                      buffer_for(value) for value in values)
+                for values, raw in ((self.takes, self.is_first), (self.gives, self.is_last))]
 
 
 def join(rank, ranks, folder, threads):
@@ -169,12 +221,12 @@ def join(rank, ranks, folder, threads):
 
 
 @torch.no_grad()
-def work(rank, ranks, folder, model, exported, inputs, settings):
+def work(rank, ranks, folder, file, segments, inputs, settings):
     """The process of a device: writes to the folder its results, the ops that it ran, and when each step of it began and
     ended, on the clock that all processes of the machine share."""
     join(rank, ranks, folder, settings["threads"])
-    program = torch.export.load(model)
-    cut = Cut(program, exported, inputs)
+    program = load(file)
+    cut = Cut(program, segments, inputs)
     done = {"core": min(os.sched_getaffinity(0))}
     if settings["microbatches"]:
         step, done["results"] = stage_of(cut, rank, inputs, settings["microbatches"])
@@ -217,10 +269,9 @@ def stage_of(cut, rank, inputs, microbatches):
     from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 
     stage, stages = Stage(cut, rank), len(cut.rank_of)
-    examples = [tuple(cut.fixed[value] if value in cut.fixed else empty_like(value) for value in values)
-                for values in (stage.takes, stage.gives)]
-    schedule = ScheduleGPipe(PipelineStage(stage, rank, stages, torch.device("cpu"), input_args=examples[0],
-                                           output_args=examples[1]), microbatches)
+    takes, gives = stage.examples()
+    schedule = ScheduleGPipe(PipelineStage(stage, rank, stages, torch.device("cpu"), input_args=takes, output_args=gives),
+                             microbatches)
     batch = [torch.cat([cut.fixed[value]] * microbatches) for value in stage.takes] if rank == 0 else []
 
     def step():
