@@ -5,15 +5,15 @@ says where each layer ran, and prints the median time of an inference as JSON; `
 
 Devices of the placement are the CPU plugin and further instances of it, CPU2, CPU3, ..., in the order of their names,
 unless --rename gives another name (gpu:0=GPU.0). Each instance computes with its own memory and --threads threads, in
-single precision. HETERO runs the parts of one inference one after the other, also those that could run at the same
-time, so a placement on several devices of one speed is not faster than one device. Where layers ran is what the
-compiled model reports: the part of each layer in its profile, and the device of each part in its export."""
+single precision; parts that do not need each other run at the same time. Where layers ran is what the compiled model
+reports: the part of each layer in its profile, and the device of each part in its export."""
 
 import os
 import re
 import xml.etree.ElementTree as xml
 
 import placed
+import timing
 from placed import Differs, Wrong, say
 
 os.environ.setdefault("OPENVINO_TELEMETRY", "0")
@@ -104,7 +104,7 @@ def run(arguments, folder):
                              lambda number: f"CPU{number + 1}" if number else "CPU")
     names = list(exported.renamed.values())
     core = start(openvino, names, arguments.threads)
-    placed.pin_to_cores(len(names))
+    timing.pin_to_cores(len(names))
     weights = exported.model.removesuffix(".xml") + ".bin"
     unplaced_model, model = core.read_model(exported.model), core.read_model(str(exported.file), weights)
     sizes = fix_sizes(unplaced_model, exported)
@@ -125,7 +125,7 @@ def run(arguments, folder):
         in_other = [layer for layer in fused if layer in asked]
         say(f"of these {len(in_other)} ran as part of another layer: {placed.listed(in_other)}")
     running = Running(core, model, hetero, values)
-    times = placed.timed(running.call, arguments, unplaced and unplaced.call)
+    times = timing.timed(running.call, arguments, unplaced and unplaced.call)
     return {**times, **result, "devices": len(names), "openvino": openvino.__version__.split("-")[0]}
 
 

@@ -19,6 +19,7 @@ import pathlib
 import re
 
 import placed
+import timing
 from placed import Differs, Wrong, say
 
 OPTIONS = [
@@ -109,9 +110,9 @@ def by_processes(torch, arguments, folder):
     result = check(torch, program, inputs, done, exported, node_of, microbatches, arguments) if arguments.check else {}
     times = [max(end for _, end in step) - min(begin for begin, _ in step) for step in zip(*(one["times"] for one in done))]
     times = [each / max(microbatches, 1) for each in times]
-    result = {**placed.summary(times), "waited": max(one["waited"] for one in done), **result, "devices": ranks}
-    placed.say_waited(result)
-    return placed.against_reference(result, done[0]["reference"], arguments)
+    result = {**timing.summary(times), "waited": max(one["waited"] for one in done), **result, "devices": ranks}
+    timing.say_waited(result)
+    return timing.against_reference(result, done[0]["reference"], arguments)
 
 
 def nodes_of_ops(exported, program, file):
@@ -186,7 +187,7 @@ def by_device_map(torch, arguments, folder):
         result["weights"] = placed.say_where(asked, ran, "")
     unplaced = program.module()
     with torch.no_grad():
-        times = placed.timed(lambda: model(*args, **kwargs), arguments, lambda: unplaced(*args, **kwargs))
+        times = timing.timed(lambda: model(*args, **kwargs), arguments, lambda: unplaced(*args, **kwargs))
     return {**times, **result, "devices": len(exported.renamed)}
 
 

@@ -13,6 +13,7 @@ import heapq
 import os
 
 import placed
+import timing
 from placed import Differs, Wrong, say
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -215,7 +216,7 @@ def run(arguments, folder):
     exported = placed.export(arguments, folder, "tensorflow", ".pb", lambda number: f"/device:CPU:{number}")
     names = list(exported.renamed.values())
     cpus = check_devices(tf, names)
-    placed.pin_to_cores(cpus)
+    timing.pin_to_cores(cpus)
 
     unplaced_graph, graph = read_graph(tf, exported.model), read_graph(tf, exported.file)
     step = Step(graph, arguments, exported.model)
@@ -242,7 +243,7 @@ def run(arguments, folder):
             left = running.devices_of_ops(values)
             gone = [name for name in exported.asked() if name in step.needed and name not in left]
             say(f"Grappler and constant folding removed or merged {len(gone)} ops of the step: {placed.listed(gone)}")
-        times = placed.timed(lambda: running.call(*values), arguments, unplaced and (lambda: unplaced.call(*values)))
+        times = timing.timed(lambda: running.call(*values), arguments, unplaced and (lambda: unplaced.call(*values)))
     except tf.errors.OpError as error:
         raise Differs(f"TensorFlow refuses the placed graph: {str(error.message).splitlines()[0]}")
     return {**times, **result, "devices": len(names), "tensorflow": tf.__version__}

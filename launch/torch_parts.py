@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch.fx.passes.shape_prop import ShapeProp, TensorMetadata
 from torch.fx.passes.split_module import split_module
 
-import placed
+import timing
 
 
 def load(file):
@@ -244,8 +244,8 @@ def work(rank, ranks, folder, file, segments, inputs, settings):
     unplaced = program.module(check_guards=False) if settings["reference"] and rank == 0 else None
     for _ in range(settings["warm_up"]):
         step()
-    for _ in range(placed.MOST_REPETITIONS):
-        done["times"], done["reference"], seconds, waiting = [], [], [], placed.Waiting()
+    for _ in range(timing.MOST_REPETITIONS):
+        done["times"], done["reference"], seconds, waiting = [], [], [], timing.Waiting()
         for _ in range(settings["runs"]):
             dist.barrier()
             begin = time.perf_counter()
@@ -254,9 +254,9 @@ def work(rank, ranks, folder, file, segments, inputs, settings):
             dist.barrier()
             seconds.append(time.perf_counter() - begin)
             if unplaced is not None:
-                done["reference"].append(placed.seconds_of(lambda: unplaced(*inputs)))
+                done["reference"].append(timing.seconds_of(lambda: unplaced(*inputs)))
         done["waited"] = waiting.share()
-        steady = torch.tensor([placed.is_steady(placed.summary(seconds))])
+        steady = torch.tensor([timing.is_steady(timing.summary(seconds))])
         dist.broadcast(steady, 0)
         if steady:
             break
