@@ -10,8 +10,10 @@ reports: the part of each layer in its profile, and the device of each part in i
 
 import os
 import re
+import sys
 import xml.etree.ElementTree as xml
 
+sys.dont_write_bytecode = True  # nothing is left in this folder
 import placed
 import timing
 from placed import Differs, Wrong, say

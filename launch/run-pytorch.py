@@ -17,7 +17,9 @@ import ast
 import json
 import pathlib
 import re
+import sys
 
+sys.dont_write_bytecode = True  # nothing is left in this folder
 import placed
 import timing
 from placed import Differs, Wrong, say

@@ -11,7 +11,9 @@ ops get fixed seeds. A step computes the ends of the graph, but for those that o
 import contextlib
 import heapq
 import os
+import sys
 
+sys.dont_write_bytecode = True  # nothing is left in this folder
 import placed
 import timing
 from placed import Differs, Wrong, say
