@@ -234,17 +234,17 @@ def listed(names, most=5):
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def say_where(asked, ran, why_not):
+def say_where(asked, ran, why_not, what="placed ops"):
     """Counts the placed ops that ran on the device that was asked for. `ran`: the device of each op that ran;
     `why_not`: what it means that an op did not."""
     elsewhere = [f"{op} (asked {device}, ran {ran[op]})" for op, device in asked.items() if ran.get(op, device) != device]
     absent = [op for op in asked if op not in ran]
     counts = {"as_placed": len(asked) - len(elsewhere) - len(absent), "elsewhere": len(elsewhere), "not_run": len(absent)}
-    say(f"{counts['as_placed']} of {len(asked)} placed ops ran on their device")
+    say(f"{counts['as_placed']} of {len(asked)} {what} were on their device")
     for device in dict.fromkeys(asked.values()):
         say(f"  {device}: {sum(ran.get(op) == device for op in asked)}")
     if elsewhere:
-        say(f"{len(elsewhere)} ran elsewhere: {listed(elsewhere)}")
+        say(f"{len(elsewhere)} were elsewhere: {listed(elsewhere)}")
     if absent:
         say(f"{len(absent)} did not run by themselves ({why_not}): {listed(absent)}")
     return counts

@@ -185,8 +185,7 @@ def by_device_map(torch, arguments, folder):
         result["difference"] = placed.compare(arrays(wanted), arrays(dict(enumerate(made))), arguments.tolerance)
         ran = {name: "disk" if weight.is_meta else str(weight.device) for name, weight in model.named_parameters()}
         asked = {name: device_of(device_map, name) for name in ran}
-        say("of the weights:")
-        result["weights"] = placed.say_where(asked, ran, "")
+        result["weights"] = placed.say_where(asked, ran, "", "weights")
     unplaced = program.module()
     with torch.no_grad():
         times = timing.timed(lambda: model(*args, **kwargs), arguments, lambda: unplaced(*args, **kwargs))

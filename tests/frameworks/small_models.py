@@ -96,6 +96,12 @@ def torch_cnn():
     return Net().eval()
 
 
+def save_program(model, sizes, file):
+    import torch
+
+    torch.export.save(torch.export.export(model, (torch.zeros(sizes),)), file)
+
+
 def openvino_cnn(file):
     import openvino
     import torch
@@ -127,7 +133,7 @@ def openvino_lstm(file):
 
 
 def torch_attention(file):
-    """Two layers of attention, as an ONNX file, and beside it the archive of torch.export."""
+    """Two layers of attention: program.pt2, and an ONNX file of it with the archive of what this was made from."""
     import torch
 
     class Layer(torch.nn.Module):
@@ -158,6 +164,7 @@ def torch_attention(file):
 
     torch.manual_seed(1)
     program = torch.export.export(Net().eval(), (torch.ones(2, 16, dtype=torch.int64),))
+    torch.export.save(program, file.with_name("program.pt2"))
     with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
         exported = torch.onnx.export(program, dynamo=True)
     exported.save(file)
