@@ -223,13 +223,17 @@ std::string origin(const Arguments& arguments, const std::vector<cost::TimedMode
   return text;
 }
 
-std::vector<cost::TimedModel> timed_models(const std::vector<std::string>& pairs, const source::SourceOptions& options,
-                                           const std::string& device) {
+// `fused`: whether the profiles must be of fused runs. The models, without it, may be all of ops or all of fused runs.
+std::vector<cost::TimedModel> timed_models(const std::vector<std::string>& pairs, source::SourceOptions options,
+                                           const std::string& column, const machine::MachineDevice& device,
+                                           bool fused) {
   std::vector<cost::TimedModel> models;
   for (const std::string& text : pairs) {
-    const auto [graph, profile] = graph_and_profile(text);
-    models.push_back(cost::timed_model(graph, source::load_graph(graph, options.read), options.roofline,
-                                       cost::read_profile(profile), device));
+    const auto [file, profile_file] = graph_and_profile(text);
+    const Graph graph = source::load_graph(file, options.read);
+    cost::Profile profile = cost::read_profile(profile_file);
+    options.roofline.fuse = fused || (models.empty() ? cost::is_fused_run(profile, graph) : options.roofline.fuse);
+    models.push_back(cost::timed_model(file, graph, options.roofline, std::move(profile), column, device));
     for (const std::string& warning : models.back().warnings) log_warning("{}", warning);
   }
   return models;
@@ -246,10 +250,13 @@ ExitCode run_calibrate(const Arguments& arguments) {
   const machine::Machine machine = machine::load_machine(arguments.machine);
   const machine::MachineDevice& device =
       machine.devices[cost::devices_meant(machine, arguments.device, "--device").front()];
-  source::SourceOptions options = arguments.options.options();
-  const std::vector<cost::TimedModel> models = timed_models(arguments.models, options, arguments.device);
-  options.roofline.fuse = true;
-  const std::vector<cost::TimedModel> fused = timed_models(arguments.fused, options, arguments.device);
+  const source::SourceOptions options = arguments.options.options();
+  const std::vector<cost::TimedModel> models = timed_models(arguments.models, options, arguments.device, device, false);
+  if (models.front().use.fused_run && !arguments.fused.empty())
+    throw InputError("--fused",
+                     "the models are fused runs already ({}); give profiles of ops one by one, or no --fused",
+                     models.front().use.file);
+  const std::vector<cost::TimedModel> fused = timed_models(arguments.fused, options, arguments.device, device, true);
   const cost::Calibration calibration = cost::calibrate(device, models, fused);
   for (const std::string& warning : calibration.warnings) log_warning("{}", warning);
   const std::string name = machine.name + "-calibrated";
@@ -308,7 +315,10 @@ Action add_calibrate(CommandLine& cli) {
       "trusted. Classes without a measured op keep the machine's figures, or take those of all classes together. "
       "Profile without fusion "
       "(ONNX\n"
-      "Runtime: optimisation level 0), so that kernels are the graph's ops. A run with fused ops saves launches and "
+      "Runtime: optimisation level 0), so that kernels are the graph's ops. If the runtime always fuses (OpenVINO), "
+      "the "
+      "figures are\n"
+      "fitted to its kernels, for `emplace cost --fuse`. A run with fused ops saves launches and "
       "traffic, and is\n"
       "faster still because the runtime chooses data layouts for the whole graph: fused_speedup, by class, is fitted "
       "to "

@@ -85,20 +85,40 @@ void print_summary(const Arguments& arguments, const cost::Lowered& lowered, con
   if (!arguments.profiles.empty()) {
     json["profiles"] = Json::array();
     for (const cost::ProfileUse& use : lowered.measured.profiles)
-      json["profiles"].push_back({{"file", use.file},
-                                  {"fused_run", use.fused_run},
-                                  {"run_seconds", json_or_null(use.run_s)},
-                                  {"rows", use.times},
-                                  {"used", use.used},
-                                  {"folded", use.folded},
-                                  {"folded_seconds", use.folded_s},
-                                  {"unmatched", use.unmatched.ops},
-                                  {"other_type", use.other_type.ops},
-                                  {"partial", use.partial.ops},
-                                  {"of_fused_kernels", use.fused.ops}});
+      json["profiles"].push_back(
+          {{"file", use.file},
+           {"fused_run", use.fused_run},
+           {"run_seconds", json_or_null(use.run_s)},
+           {"rows", use.times},
+           {"joined_share", share(static_cast<double>(use.joined), static_cast<double>(use.times))},
+           {"joined_time_share", share(use.joined_s, use.total_s)},
+           {"covered_share", use.whole_run ? Json(use.covered_share) : Json(nullptr)},
+           {"used", use.used},
+           {"beside", use.beside},
+           {"folded", use.folded},
+           {"folded_seconds", use.folded_s},
+           {"unmatched", use.unmatched.ops},
+           {"other_type", use.other_type.ops},
+           {"partial", use.partial.ops},
+           {"of_fused_kernels", use.fused.ops}});
   }
   json["warnings"] = warnings;
   print_json(json);
+}
+
+// What became of a profile's times, as far as there are any.
+std::vector<std::string> uses(const cost::ProfileUse& use) {
+  std::vector<std::string> list = {fmt::format("{} used", use.used)};
+  const auto add = [&](std::size_t times, const std::string& what) {
+    if (times > 0) list.push_back(fmt::format("{} {}", times, what));
+  };
+  add(use.beside, "of the runtime's own kernels, counted with those that read their results");
+  add(use.folded, fmt::format("of ops that are folded away ({})", human_seconds(use.folded_s)));
+  add(use.unmatched.times, "unmatched");
+  add(use.other_type.times, "of other types");
+  add(use.partial.times, "in part");
+  add(use.fused.times, "of fused kernels");
+  return list;
 }
 
 void print_tables(const Arguments& arguments, const cost::Lowered& lowered, const Totals& totals) {
@@ -128,11 +148,11 @@ void print_tables(const Arguments& arguments, const cost::Lowered& lowered, cons
   fmt::print("{}", table.str());
   for (const cost::ProfileUse& use : lowered.measured.profiles)
     fmt::print(
-        "\n{}{}: {} times, {} used, {} of ops that are folded away ({}), {} unmatched, {} of other types, {} in part, "
-        "{} "
-        "of fused kernels\n",
-        use.file, use.fused_run ? " (of a fused run)" : "", use.times, use.used, use.folded,
-        human_seconds(use.folded_s), use.unmatched.times, use.other_type.times, use.partial.times, use.fused.times);
+        "\n{}{}: {} times, {}; {:.1f} % of them and {:.1f} % of their sum, {}, are of ops of the graph{}\n", use.file,
+        use.fused_run ? " (of a fused run)" : "", use.times, join(uses(use), ", "),
+        100 * share(static_cast<double>(use.joined), static_cast<double>(use.times)),
+        100 * share(use.joined_s, use.total_s), human_seconds(use.total_s),
+        use.whole_run ? fmt::format(", and they cover {:.1f} % of its estimated time", 100 * use.covered_share) : "");
 }
 
 // To standard output without a file.
@@ -187,9 +207,10 @@ Action add_cost(CommandLine& cli) {
       .not_empty();
   cli.add_option(
          "--profile", arguments->profiles,
-         "Measured op times, which replace the estimates: ONNX Runtime's profiling JSON; a table by op with the "
-         "columns node, op, min_us (tabs); or a table op x device (tabs or commas) whose header names devices "
-         "and units, as in op,cpu:0,gpu:0 (ms). May be repeated")
+         "Measured op times, which replace the estimates: a profile of ONNX Runtime (JSON), OpenVINO (execution graph, "
+         "detailed counters), PyTorch (trace) or TensorFlow (step stats, timeline, XSpace), as launch/profile-model.py "
+         "makes them; a table by op with the columns node, op, min_us (tabs); or a table op x device (tabs or commas) "
+         "whose header names devices and units, as in op,cpu:0,gpu:0 (ms). May be repeated")
       .type_name("FILE")
       .one_value();
   cli.add_option(
@@ -209,7 +230,9 @@ Action add_cost(CommandLine& cli) {
       "time of a runtime that fuses; each is beside the measured time if a profile has one. --fuse writes the problem "
       "of the fused\n"
       "ops.\n"
-      "A profile of a run with fused ops (its rows name the output tensors of kernels) is used with --fuse.\n"
+      "A profile of a run with fused ops (OpenVINO's, and where rows name the output tensors of kernels) is used with "
+      "--fuse.\n"
+      "It is refused if less than half of it, by the number or the sum of its times, is of ops of the graph.\n"
       "`emplace calibrate` fits these figures to profiles. `emplace inspect GRAPH` shows which share of a cost is a "
       "guess.\n\n"
       "Examples:\n"

@@ -72,7 +72,7 @@ RunPrediction run_prediction(const machine::MachineDevice& device, std::span<con
 }  // namespace
 
 TimedModel timed_model(const std::string& name, const Graph& graph, const RooflineOptions& options, Profile profile,
-                       const std::string& device) {
+                       const std::string& column, const machine::MachineDevice& device) {
   if (options.contract != "none" || options.coarsen > 0)
     throw InputError("calibrate", "figures are fitted to ops as a runtime launches them, so none may be merged");
   graph.validate(name);
@@ -86,11 +86,11 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
   // The machine has only the device that is calibrated, so all times of the profile are times of this device.
   machine::Machine machine;
   machine.name = name;
-  machine.devices.resize(1);
-  machine.devices[0].name = device;
+  machine.devices = {device};
+  machine.devices[0].name = column;
   std::vector<DeviceProfile> profiles(1);
   const bool named = profile.devices.size() > 1 || !profile.devices.front().empty();
-  profiles[0].device = named ? device : "";
+  profiles[0].device = named ? column : "";
   profiles[0].profile = std::move(profile);
   MeasuredTimes measured = measured_times(kernels, graph, machine, profiles, options.fuse);
 
@@ -98,11 +98,13 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
   model.name = name;
   model.use = std::move(measured.profiles.front());
   model.warnings = profiles[0].profile.warnings;
-  for (std::string& warning : profile_warnings({{}, {model.use}}, kernels.graph))
+  refuse_other_model(model.use, graph);
+  for (std::string& warning : profile_warnings({&model.use, 1}, kernels.graph))
     model.warnings.push_back(std::move(warning));
   for (std::size_t i = 0; i < kernels.graph.ops.size(); ++i) {
     const OpCost cost = cost_of(kernels.graph, OpId{i});
-    const bool known = !std::isnan(measured.seconds[i]);
+    // A part of a time that several kernels took together was divided by estimates, to which nothing must be fitted.
+    const bool known = !std::isnan(measured.seconds[i]) && (measured.shared.empty() || !measured.shared[i]);
     (known ? model.ops : model.rest)
         .push_back({cost.cls, compute_dtype(kernels.graph, OpId{i}), cost.flops,
                     static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written),
@@ -115,7 +117,11 @@ Calibration calibrate(const machine::MachineDevice& device, std::span<const Time
                       std::span<const TimedModel> fused_runs) {
   const std::vector<const TimedOp*> ops = ops_of(models, nullptr);
   Calibration calibration;
-  FittedDevice fit = fitted_device(device, ops);
+  machine::MachineDevice start = device;
+  // Figures that are fitted to kernels of fused runs contain what fusion saves.
+  if (std::ranges::any_of(models, [](const TimedModel& model) { return model.use.fused_run; }))
+    start.fused_speedup.clear();
+  FittedDevice fit = fitted_device(start, ops);
   calibration.device = std::move(fit.device);
   calibration.warnings = std::move(fit.warnings);
   for (const OpClass cls : op_classes()) {
@@ -137,7 +143,7 @@ Calibration calibrate(const machine::MachineDevice& device, std::span<const Time
     calibration.models.push_back(prediction_error(calibration.device, model.name, model.ops));
     const std::vector<const TimedOp*> others = ops_of(models, &model.name);
     if (!others.empty())
-      calibration.left_out.push_back(prediction_error(fitted_device(device, others).device, model.name, model.ops));
+      calibration.left_out.push_back(prediction_error(fitted_device(start, others).device, model.name, model.ops));
   }
   set_speedups(calibration.device, ops_of(fused_runs, nullptr));
   for (const TimedModel& run : fused_runs) {
@@ -145,7 +151,7 @@ Calibration calibrate(const machine::MachineDevice& device, std::span<const Time
     calibration.runs.push_back(run_prediction(calibration.device, models, run));
     const std::vector<const TimedOp*> others = ops_of(models, &run.name), kernels = ops_of(fused_runs, &run.name);
     if (others.empty() || kernels.empty()) continue;
-    machine::MachineDevice fitted = fitted_device(device, others).device;
+    machine::MachineDevice fitted = fitted_device(start, others).device;
     set_speedups(fitted, kernels);
     calibration.left_out_runs.push_back(run_prediction(fitted, models, run));
   }

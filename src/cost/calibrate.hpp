@@ -29,17 +29,18 @@ struct TimedOp {
 // The ops of one model, in the order of the graph.
 struct TimedModel {
   std::string name;
-  std::vector<TimedOp> ops;   // the ops that were measured
+  std::vector<TimedOp> ops;   // the ops that were measured, each alone
   std::vector<TimedOp> rest;  // the ops that were not, with 0 s
   ProfileUse use;
   std::vector<std::string> warnings;  // sentences for users
 };
 
-// Matches a profile with the ops of a graph after the passes of `options`. `device` is the column to use if the profile
-// is a table of several. With `options.fuse` the ops are the kernels of a fused run. InputError as measured_times, if
-// the options merge ops, and for the profile of a fused run without `fuse` or the reverse.
+// Matches a profile with the ops of a graph after the passes of `options`. `column` is the one to use if the profile is
+// a table of several devices; the figures of `device` divide times that several ops took together. With `options.fuse`
+// the ops are the kernels of a fused run. InputError as measured_times, if the options merge ops, and for the profile
+// of a fused run without `fuse` or the reverse.
 TimedModel timed_model(const std::string& name, const Graph& graph, const RooflineOptions& options, Profile profile,
-                       const std::string& device);
+                       const std::string& column, const machine::MachineDevice& device);
 
 // How well a device's figures predict measured ops.
 struct PredictionError {
@@ -129,7 +130,9 @@ struct Calibration {
 //   given
 // the figures above: one number for the gain of a runtime that chooses layouts for a whole graph. Classes without a
 // kernel keep the machine's figure.
-// InputError if nothing is left to fit, or if the device lacks the peak of a dtype.
+// If the models are themselves fused runs (of a runtime that always fuses, such as OpenVINO), the figures are those of
+// its kernels: there are no fused_runs then, and fused_speedup is left out. InputError if nothing is left to fit, or if
+// the device lacks the peak of a dtype.
 Calibration calibrate(const machine::MachineDevice& device, std::span<const TimedModel> models,
                       std::span<const TimedModel> fused_runs = {});
 

@@ -200,6 +200,7 @@ Lowered lower_graph(const Graph& graph, Graph* done_with, const machine::Machine
     if (options.fuse) kernels = std::move(fused);
   }
   if (!profiles.empty()) lowered.measured = measured_times(kernels, graph, machine, profiles, options.fuse);
+  for (const ProfileUse& use : lowered.measured.profiles) refuse_other_model(use, graph);
   const std::vector<Roofline> rooflines = rooflines_of(machine, options.fuse);
   OpTimes times = kernel_times(kernels.graph, rooflines, lowered.measured.seconds, name);
   PassResult groups = grouping_passes(std::move(kernels.graph), options);

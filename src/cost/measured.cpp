@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include "base/text.hpp"
+#include "cost/computed_kernels.hpp"
 #include "cost/op_names.hpp"
 #include "cost/profile_devices.hpp"
 #include "cost/roofline.hpp"
@@ -18,30 +18,6 @@ namespace emplace::cost {
 namespace {
 
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
-
-using Names = std::unordered_map<std::string_view, OpId>;
-
-// The op that produces the tensor after which a kernel is called `name`; none if there is no such tensor.
-OpId op_of_kernel(const Names& producers, std::string_view name) {
-  constexpr std::string_view blocked_layout = "_nchwc";
-  auto at = producers.find(name);
-  if (at == producers.end() && name.ends_with(blocked_layout))
-    at = producers.find(name.substr(0, name.size() - blocked_layout.size()));
-  return at == producers.end() ? OpId{} : at->second;
-}
-
-Names ops_by_name(const Graph& graph) {
-  Names names;
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) names.emplace(graph.ops[i].name, i);
-  return names;
-}
-
-Names producers_by_tensor(const Graph& graph) {
-  Names names;
-  for (const GraphTensor& tensor : graph.tensors)
-    if (!tensor.producer.is_none()) names.emplace(tensor.name, tensor.producer);
-  return names;
-}
 
 bool names_kernels(const Profile& profile, const Names& ops, const Names& producers) {
   return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
@@ -84,27 +60,37 @@ class Matching {
     ProfileUse use;
     use.file = profile.file;
     use.run_s = profile.run_s;
-    use.fused_run = names_kernels(profile, op_called_, producer_of_);
+    use.whole_run = profile.whole_run;
+    use.fused_run = profile.fused_run || names_kernels(profile, op_called_, producer_of_);
     use.device_s.resize(machine_.devices.size());
     ++profile_;
     pending_.emplace_back();
-    for (const ProfileRow& row : profile.rows)
+    covered_.assign(input_.ops.size(), false);
+    std::vector<RowOfRun> rows;
+    if (use.fused_run) rows = computed_kernels(profile, kernels_, op_called_, producer_of_);
+    for (std::size_t i = 0; i < profile.rows.size(); ++i)
       for (std::size_t column = 0; column < devices.size(); ++column) {
+        const ProfileRow& row = profile.rows[i];
         if (devices[column].empty() || std::isnan(row.seconds[column])) continue;
         ++use.times;
+        use.total_s += row.seconds[column];
         for (const std::size_t device : devices[column]) use.device_s[device] += row.seconds[column];
         const MeasuredTime time{row, row.seconds[column], devices[column]};
         if (use.fused_run)
-          place_kernel(time, use);
+          place_kernel(time, rows, i, use);
         else
           place_op(time, use);
       }
     if (use.times == 0) throw InputError(use.file, "the column {} holds no time", quote(given.device));
-    if (use.used + use.fused.times == 0 && pending_.back().empty())
+    if (use.joined == 0)
       throw InputError(use.file, "none of its {} times is of an op of the graph: {}", use.times,
                        some_ops(use.unmatched.ops.empty() ? use.other_type.ops : use.unmatched.ops, &input_));
+    if (use.whole_run) use.covered_share = covered_share(devices);
     return use;
   }
+
+  // Per kernel, whether it has a part of a time that several kernels took together; empty: none has.
+  [[nodiscard]] const std::vector<bool>& shared() const { return shared_; }
 
   // Returns the seconds of kernels x devices; must be called after lay() was called for all profiles.
   std::vector<double> kernel_seconds(std::vector<ProfileUse>& uses) {
@@ -181,6 +167,8 @@ class Matching {
     if (kernel.is_none() && op.is_none()) return count(use.unmatched, name);
     const GraphOp& found = kernel.is_none() ? input_.ops[op.index()] : kernels_.graph.ops[kernel.index()];
     if (!time.row.type.empty() && time.row.type != found.type) return count(use.other_type, name);
+    join(time, use);
+    if (!op.is_none()) covered_[op.index()] = true;
     if (!kernel.is_none()) {
       ++use.used;
       set(own_, kernels_.graph.ops.size(), kernel, time, use.file, false);
@@ -195,24 +183,69 @@ class Matching {
     }
   }
 
-  void place_kernel(const MeasuredTime& time, ProfileUse& use) {
+  void place_kernel(const MeasuredTime& time, const std::vector<RowOfRun>& rows, std::size_t at, ProfileUse& use) {
+    using Found = RowOfRun::Found;
     const std::string& name = time.row.op;
-    if (!fused_) return count(use.fused, name);
-    OpId op = called(op_called_, name);
-    if (op.is_none()) op = op_of_kernel(producer_of_, name);
-    if (op.is_none()) return count(use.unmatched, name);
-    const OpId kernel = kernels_.became[op.index()];
-    if (kernel.is_none()) {
+    const RowOfRun& row = rows[at];
+    if (row.found == Found::unmatched) return count(use.unmatched, name);
+    if (row.found == Found::other_type && fused_) return count(use.other_type, name);
+    join(time, use);
+    if (row.found == Found::folded) {
       ++use.folded;
       use.folded_s += time.seconds;
       return;
     }
-    const GraphOp& found = kernels_.graph.ops[kernel.index()];
-    bool fits = time.row.type.empty() || time.row.type == found.type;
-    for (const auto& [type, times] : found.merged_types) fits = fits || type == time.row.type;
-    if (!fits) return count(use.other_type, name);
-    ++use.used;
-    set(of_run_, kernels_.graph.ops.size(), kernel, time, use.file, true);
+    const std::vector<OpId>& computed = row.found == Found::beside ? rows[row.counts_with].kernels : row.kernels;
+    for (const OpId kernel : computed)
+      for (const OpId member : members_[kernel.index()]) covered_[member.index()] = true;
+    if (!fused_) return count(use.fused, name);
+    ++(row.found == Found::beside ? use.beside : use.used);
+    share(time, computed, use);
+  }
+
+  // Divides a time among the kernels that were computed in it, in proportion to the roofline's times.
+  void share(const MeasuredTime& time, const std::vector<OpId>& computed, const ProfileUse& use) {
+    if (shared_.empty()) shared_.resize(kernels_.graph.ops.size());
+    for (const std::size_t device : time.devices) {
+      const Roofline roofline(machine_.devices[device], fused_);
+      const std::vector<std::size_t> alone = {device};
+      std::vector<double> weights;
+      double sum = 0;
+      for (const OpId kernel : computed) {
+        const double weight = computed.size() == 1 ? 1 : estimate(roofline, kernels_.graph, kernel);
+        weights.push_back(weight > 0 ? weight : 0);
+        sum += weights.back();
+      }
+      const auto works = std::count_if(weights.begin(), weights.end(), [](double weight) { return weight > 0; });
+      for (std::size_t i = 0; i < computed.size(); ++i) {
+        const double part = sum > 0 ? weights[i] / sum : 1.0 / static_cast<double>(computed.size());
+        set(of_run_, kernels_.graph.ops.size(), computed[i], {time.row, part * time.seconds, alone}, use.file, true);
+        if (works > 1 && weights[i] > 0) shared_[computed[i].index()] = true;
+      }
+    }
+  }
+
+  void join(const MeasuredTime& time, ProfileUse& use) const {
+    ++use.joined;
+    use.joined_s += time.seconds;
+  }
+
+  // The share of the graph's time, as the roofline has it on the first device of the profile, in ops that it measured.
+  [[nodiscard]] double covered_share(const std::vector<std::vector<std::size_t>>& devices) const {
+    for (const std::vector<std::size_t>& column : devices) {
+      if (column.empty()) continue;
+      const Roofline roofline(machine_.devices[column.front()]);
+      double covered = 0, all = 0;
+      for (std::size_t i = 0; i < input_.ops.size(); ++i) {
+        if (kernels_.became[i].is_none()) continue;
+        const double seconds = estimate(roofline, input_, OpId{i});
+        if (std::isnan(seconds)) continue;
+        all += seconds;
+        if (covered_[i]) covered += seconds;
+      }
+      return all > 0 ? covered / all : 1;
+    }
+    return 1;
   }
 
   // The time of a kernel from the measured time of its op alone: multiplied by the roofline's time of the kernel over
@@ -264,8 +297,10 @@ class Matching {
   std::vector<std::vector<OpId>> members_;  // per kernel: its ops of the input graph
   Names kernel_called_;                     // the kernels that are a single op
   Names op_called_, producer_of_;
-  Times of_run_, own_;  // times of kernels: from a fused run, and from ops run one by one
-  Times of_member_;     // times of ops of `input_` that were fused
+  Times of_run_, own_;         // times of kernels: from a fused run, and from ops run one by one
+  Times of_member_;            // times of ops of `input_` that were fused
+  std::vector<bool> shared_;   // per kernel
+  std::vector<bool> covered_;  // per op of `input_`: whether the last profile measured it
   std::uint32_t profile_ = 0;
   std::vector<std::vector<std::pair<OpId, std::size_t>>> pending_;  // per profile: ops of `of_member_`, number of times
 };
@@ -273,7 +308,7 @@ class Matching {
 }  // namespace
 
 bool is_fused_run(const Profile& profile, const Graph& graph) {
-  return names_kernels(profile, ops_by_name(graph), producers_by_tensor(graph));
+  return profile.fused_run || names_kernels(profile, ops_by_name(graph), producers_by_tensor(graph));
 }
 
 MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const machine::Machine& machine,
@@ -282,7 +317,26 @@ MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, cons
   MeasuredTimes measured;
   for (const DeviceProfile& given : profiles) measured.profiles.push_back(matching.lay(given));
   measured.seconds = matching.kernel_seconds(measured.profiles);
+  measured.shared = matching.shared();
   return measured;
+}
+
+void refuse_other_model(const ProfileUse& use, const Graph& graph) {
+  constexpr double least = 0.5;
+  const double rows = static_cast<double>(use.joined) / static_cast<double>(use.times);
+  const double time = use.total_s > 0 ? use.joined_s / use.total_s : rows;
+  if (rows < least || time < least)
+    throw InputError(use.file,
+                     "seems to be of another model: {} of its {} times ({:.0f} %), which are {:.0f} % of the time, are "
+                     "of ops of the graph, and half must be; it also has {}",
+                     use.joined, use.times, 100 * rows, 100 * time,
+                     some_ops(use.unmatched.ops.empty() ? use.other_type.ops : use.unmatched.ops, &graph));
+  if (use.whole_run && use.covered_share < least)
+    throw InputError(
+        use.file,
+        "seems to be of another model: the ops that it measured are {:.0f} % of the graph's estimated time, "
+        "and half must be",
+        100 * use.covered_share);
 }
 
 }  // namespace emplace::cost

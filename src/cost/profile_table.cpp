@@ -155,7 +155,10 @@ void parse_profile_table(std::string_view text, Profile& profile) {
     const auto [at, fresh] = seen.emplace(cells[0], table.number());
     if (!fresh) throw InputError(table.place(), "op {} is listed here and on line {}", quote(cells[0]), at->second);
     if (seen.size() > most_rows) throw InputError(table.place(), "more than {} ops", most_rows);
-    ProfileRow row{cells[0], type < cells.size() ? cells[type] : std::string{}, {}, table.number()};
+    ProfileRow row;
+    row.op = cells[0];
+    if (type < cells.size()) row.type = cells[type];
+    row.line = table.number();
     row.seconds.resize(columns.size(), std::numeric_limits<double>::quiet_NaN());
     bool measured = false;
     for (std::size_t c = 0; c < columns.size(); ++c) {

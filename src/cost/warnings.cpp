@@ -51,14 +51,14 @@ std::string some_ops(std::span<const std::string> names, const Graph* near_in) {
   return text;
 }
 
-std::vector<std::string> profile_warnings(const MeasuredTimes& measured, const Graph& graph) {
+std::vector<std::string> profile_warnings(std::span<const ProfileUse> profiles, const Graph& graph) {
   std::vector<std::string> warnings;
   const auto warn = [&](const ProfileUse& use, const UnusedTimes& unused, const char* why, const Graph* near_in) {
     if (unused.times > 0)
       warnings.push_back(fmt::format("{}: {} of {} times {}: {}", use.file, unused.times, use.times, why,
                                      some_ops(unused.ops, near_in)));
   };
-  for (const ProfileUse& use : measured.profiles) {
+  for (const ProfileUse& use : profiles) {
     warn(use, use.unmatched, "are of no op of the graph", &graph);
     warn(use, use.other_type,
          "are of ops that have another type in the graph, so perhaps of fused kernels, and are not used", nullptr);
@@ -95,7 +95,8 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
     warnings.push_back(fmt::format(
         "the machine lists unsupported op types that are in neither the cost table nor the graph, perhaps misspelt: {}",
         some_of(lowered.unmatched_unsupported)));
-  for (std::string& warning : profile_warnings(lowered.measured, lowered.graph)) warnings.push_back(std::move(warning));
+  for (std::string& warning : profile_warnings(lowered.measured.profiles, lowered.graph))
+    warnings.push_back(std::move(warning));
   return warnings;
 }
 

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/files.hpp"
 #include "emplace/base/error.hpp"
@@ -26,9 +28,15 @@ InputFile::InputFile(const std::string& path)
   throw InputError(path, "is not a regular file");
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::InputFile(const std::string& path, std::string_view content)
+    : path_(path), content_(content), size_(static_cast<std::int64_t>(content.size())) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 std::string_view InputFile::read() {
+  if (descriptor_ < 0) return std::exchange(content_, {});
   buffer_.resize(std::size_t{64} << 10);
   ssize_t got = -1;
   do got = ::read(descriptor_, buffer_.data(), buffer_.size());
@@ -38,6 +46,7 @@ std::string_view InputFile::read() {
 }
 
 void InputFile::skip(std::uint64_t bytes) {
+  if (descriptor_ < 0) return content_.remove_prefix(std::min<std::uint64_t>(bytes, content_.size()));
   if (bytes > 0 && ::lseek(descriptor_, static_cast<off_t>(bytes), SEEK_CUR) < 0)
     throw InputError(path_, "cannot be read: {}", std::strerror(errno));
 }

@@ -18,7 +18,8 @@ TimedModel timed(const std::string& model, const std::string& profile, bool fuse
   const Graph graph = formats::read_graph(test::outside_file("models/onnx-graph-only/") + model + ".onnx", {});
   RooflineOptions options;
   options.fuse = fused;
-  return timed_model(model, graph, options, read_profile(folder + model + "_" + profile + ".tsv"), "cpu:0");
+  return timed_model(model, graph, options, read_profile(folder + model + "_" + profile + ".tsv"), "cpu:0",
+                     machine::load_machine("laptop").devices[0]);
 }
 
 // latency.tsv: what, model, threads, optimisation, nodes, ..., min_ms, median_ms.

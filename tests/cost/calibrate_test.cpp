@@ -218,32 +218,34 @@ TEST(Calibrate, NothingToFitAndMissingPeaksAreRefused) {
 }
 
 TEST(Calibrate, TakesTheOpsOfAGraphThatAProfileHas) {
-  const TimedModel model =
-      timed_model("g", dense_relu(), {}, parse_profile("op,cpu (us),gpu (us)\ndense,30,3\nrelu,,1\n", "p"), "gpu");
+  const TimedModel model = timed_model(
+      "g", dense_relu(), {}, parse_profile("op,cpu (us),gpu (us)\ndense,30,3\nrelu,,1\n", "p"), "gpu", real_device());
   ASSERT_EQ(model.ops.size(), 2u);
   EXPECT_EQ(model.ops[0].cls, OpClass::matmul);
   EXPECT_EQ(model.ops[0].flops, 12e6);
   EXPECT_EQ(model.ops[0].bytes, 440000);
   EXPECT_DOUBLE_EQ(model.ops[0].seconds, 3e-6);
   EXPECT_EQ(model.use.used, 2u);
-  EXPECT_THROW(timed_model("g", dense_relu(), {}, parse_profile("op,cpu\ndense,1\n", "p"), "gpu"), InputError);
+  EXPECT_THROW(timed_model("g", dense_relu(), {}, parse_profile("op,cpu\ndense,1\n", "p"), "gpu", real_device()),
+               InputError);
   RooflineOptions merged;
   merged.coarsen = 1;
-  EXPECT_THROW(timed_model("g", dense_relu(), merged, parse_profile("op,gpu\ndense,1\n", "p"), "gpu"), InputError);
+  EXPECT_THROW(timed_model("g", dense_relu(), merged, parse_profile("op,gpu\ndense,1\n", "p"), "gpu", real_device()),
+               InputError);
 }
 
 TEST(Calibrate, TakesTheKernelsOfAFusedRunOnlyAsSuch) {
   const std::string kernels = "op,gpu (us)\nactivations,2.5\nother,1\n", ops = "op,gpu\ndense,1\n";
   RooflineOptions fused;
   fused.fuse = true;
-  const TimedModel run = timed_model("g", dense_relu(), fused, parse_profile(kernels, "p"), "gpu");
+  const TimedModel run = timed_model("g", dense_relu(), fused, parse_profile(kernels, "p"), "gpu", real_device());
   ASSERT_EQ(run.ops.size(), 1u);
   EXPECT_TRUE(run.rest.empty());
   EXPECT_DOUBLE_EQ(run.ops[0].seconds, 2.5e-6);
   EXPECT_DOUBLE_EQ(run.use.device_s.at(0), 3.5e-6);
   const auto error = [](const RooflineOptions& options, const std::string& text) {
     try {
-      timed_model("g", dense_relu(), options, parse_profile(text, "p"), "gpu");
+      timed_model("g", dense_relu(), options, parse_profile(text, "p"), "gpu", real_device());
     } catch (const InputError& caught) {
       return std::string(caught.what());
     }

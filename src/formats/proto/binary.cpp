@@ -12,8 +12,9 @@ namespace {
 
 class BinaryCursor final : public ProtoCursor {
  public:
-  explicit BinaryCursor(const std::string& path) : path_(path), file_(path_) {
-    ends_.push_back(static_cast<std::uint64_t>(file_.size()));
+  explicit BinaryCursor(const std::string& path) : path_(path), file_(path_) { ends_.push_back(size()); }
+  BinaryCursor(const std::string& path, std::string_view content) : path_(path), file_(path_, content) {
+    ends_.push_back(size());
   }
 
   std::uint32_t next(std::span<const ProtoField> known) override {
@@ -76,6 +77,8 @@ class BinaryCursor final : public ProtoCursor {
   }
 
  private:
+  [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(file_.size()); }
+
   // Whether the value in the file has the field's kind. If it is a packed list, starts reading the list.
   bool accept(const ProtoField& field) {
     switch (field.kind) {
@@ -164,5 +167,8 @@ class BinaryCursor final : public ProtoCursor {
 }  // namespace
 
 std::unique_ptr<ProtoCursor> open_binary_proto(const std::string& path) { return std::make_unique<BinaryCursor>(path); }
+std::unique_ptr<ProtoCursor> open_binary_proto(const std::string& path, std::string_view content) {
+  return std::make_unique<BinaryCursor>(path, content);
+}
 
 }  // namespace emplace::formats

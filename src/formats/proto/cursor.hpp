@@ -54,5 +54,8 @@ class ProtoCursor {
 // have any size.
 std::unique_ptr<ProtoCursor> open_binary_proto(const std::string& path);
 std::unique_ptr<ProtoCursor> open_text_proto(const std::string& path);
+// The same for a file that was read already, whose content must outlive the cursor.
+std::unique_ptr<ProtoCursor> open_binary_proto(const std::string& path, std::string_view content);
+std::unique_ptr<ProtoCursor> open_text_proto(const std::string& path, std::string_view content);
 
 }  // namespace emplace::formats

@@ -23,6 +23,7 @@ class ProtoLexer {
  public:
   // Keeps a reference to `path`. InputError as for InputFile.
   explicit ProtoLexer(const std::string& path) : path_(path), file_(path_) {}
+  ProtoLexer(const std::string& path, std::string_view content) : path_(path), file_(path_, content) {}
 
   // Replaces `token` by the next one; adjacent texts are joined into one text.
   void read(ProtoToken& token);

@@ -17,6 +17,9 @@ constexpr std::size_t deepest_message = 64;
 class TextCursor final : public ProtoCursor {
  public:
   explicit TextCursor(const std::string& path) : path_(path), lexer_(path_), open_{{}} { advance(); }
+  TextCursor(const std::string& path, std::string_view content) : path_(path), lexer_(path_, content), open_{{}} {
+    advance();
+  }
 
   std::uint32_t next(std::span<const ProtoField> known) override {
     Level& level = open_.back();
@@ -195,5 +198,8 @@ std::string ProtoCursor::name() {
 }
 
 std::unique_ptr<ProtoCursor> open_text_proto(const std::string& path) { return std::make_unique<TextCursor>(path); }
+std::unique_ptr<ProtoCursor> open_text_proto(const std::string& path, std::string_view content) {
+  return std::make_unique<TextCursor>(path, content);
+}
 
 }  // namespace emplace::formats
