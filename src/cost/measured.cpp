@@ -189,7 +189,7 @@ class Matching {
     const RowOfRun& row = rows[at];
     if (row.found == Found::unmatched) return count(use.unmatched, name);
     if (row.found == Found::other_type && fused_) return count(use.other_type, name);
-    join(time, use);
+    if (row.found != Found::beside) join(time, use);  // of another model they would have a reader as well
     if (row.found == Found::folded) {
       ++use.folded;
       use.folded_s += time.seconds;

@@ -40,7 +40,7 @@ struct ProfileUse {
   UnusedTimes fused;             // of the kernels of a fused run, if ops are not fused here
   std::vector<double> device_s;  // per device of the machine: the sum of all its times, used or not; 0 if it has none
   double run_s = 0;              // Profile::run_s
-  // Times of ops that the graph has, used or not, and all of them.
+  // Times of ops that the graph has, used or not, without those beside it; and all times.
   std::size_t joined = 0;
   double joined_s = 0, total_s = 0;
   // The share of the graph's time, as estimated, in ops that have a time here; NaN if a user chose the ops.

@@ -11,6 +11,32 @@
 
 namespace emplace::cost {
 
+namespace {
+
+// Kernels that were fused are called "fc/MatMulAddFusion" after one of the ops; "" for others.
+std::string fused_op(const std::string& kernel) {
+  const std::size_t end = kernel.ends_with('/') ? kernel.size() - 1 : kernel.size();
+  const std::size_t slash = end == 0 ? std::string::npos : kernel.rfind('/', end - 1);
+  if (slash == std::string::npos || !std::string_view(kernel).substr(0, end).ends_with("Fusion")) return {};
+  return kernel.substr(0, slash);
+}
+
+// Kernels that the runtime added (changes of layout and shape) have names of their own. They are in the order of
+// execution, and what reads them comes next, or soon.
+void name_fused_kernels(Profile& profile) {
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    ProfileRow& row = profile.rows[i];
+    if (i + 1 < profile.rows.size()) row.reader = static_cast<std::uint32_t>(i + 1);
+    std::string op = fused_op(row.op);
+    if (op.empty()) continue;
+    row.parts = {std::move(op)};
+    row.type.clear();  // that of the fused kernel
+    profile.fused_run = row.fused = true;
+  }
+}
+
+}  // namespace
+
 void parse_onnxruntime_profile(std::string_view text, Profile& profile) {
   constexpr std::string_view kernel_suffix = "_kernel_time";
   profile.devices = {""};
@@ -34,6 +60,7 @@ void parse_onnxruntime_profile(std::string_view text, Profile& profile) {
     return true;
   });
   times.finish();
+  name_fused_kernels(profile);
   if (unnamed > 0)
     profile.warnings.push_back(fmt::format("{}: {} kernel times do not name an op", profile.file, unnamed));
   if (providers.size() > 1) {

@@ -11,9 +11,10 @@ namespace emplace::cost {
 
 namespace {
 
+// Constants do nothing in a step; there are many that the optimiser added.
 bool is_added_by_runtime(std::string_view node, std::string_view type) {
-  static constexpr std::array types = {"_Arg",  "_Retval",   "_DeviceArg", "_DeviceRetval",
-                                       "_Send", "_HostSend", "_Recv",      "_HostRecv"};
+  static constexpr std::array types = {"_Arg",      "_Retval", "_DeviceArg", "_DeviceRetval", "_Send",
+                                       "_HostSend", "_Recv",   "_HostRecv",  "Const"};
   return node == "_SOURCE" || node == "_SINK" || std::find(types.begin(), types.end(), type) != types.end();
 }
 
@@ -38,7 +39,9 @@ void TensorflowTimes::add(std::string_view device, std::string node, std::string
   }
   if (node.empty() || is_added_by_runtime(node, type)) return;
   ProfileRow& row = times_.add(node, "", seconds, place, column_of(device, place));
-  if (is_fused(type)) profile_.fused_run = row.fused = true;
+  row.fused = is_fused(type);
+  // Where oneDNN's kernels are, its passes went over the graph.
+  profile_.fused_run = profile_.fused_run || row.fused || type.starts_with("_Mkl");
 }
 
 void TensorflowTimes::finish() {

@@ -85,9 +85,10 @@ TEST(ComputedKernels, TimesOfTheRuntimesOwnKernelsGoToTheReaderAndWhatTheyReplac
   EXPECT_NEAR(times[2], 60, 1e-6);
   EXPECT_EQ(use.used, 2u);
   EXPECT_EQ(use.beside, 2u);
-  EXPECT_EQ(use.joined, 4u);
+  EXPECT_EQ(use.joined, 2u);
   EXPECT_THAT(use.unmatched.ops, IsEmpty());
-  EXPECT_DOUBLE_EQ(use.joined_s, use.total_s);
+  EXPECT_DOUBLE_EQ(use.joined_s, 135e-6);
+  EXPECT_DOUBLE_EQ(use.total_s, 160e-6);
   EXPECT_DOUBLE_EQ(use.covered_share, 1);
 }
 

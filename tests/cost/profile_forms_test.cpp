@@ -54,6 +54,23 @@ const std::string plain_trace = R"({"schemaVersion": 1, "deviceProperties": [], 
 {"ph":"i","name":"Record Window End","pid":"","tid":"","ts":300,"s":"g"}
 ], "traceName": "t.json"})";
 
+TEST(OnnxRuntime, FusedKernelsAreCalledAfterAnOpAndKernelsComeInTheOrderOfExecution) {
+  const auto kernel = [](const std::string& name, const char* type) {
+    return R"({"cat":"Node","dur":5,"name":")" + name + R"(_kernel_time","args":{"op_name":")" + type + "\"}}";
+  };
+  const Profile p =
+      parse_profile("[" + kernel("gemm_input_reshape", "Reshape") + "," + kernel("/fc/MatMul/MatMulAddFusion", "Gemm") +
+                        "," + kernel("qk/MatMulScaleFusion/", "FusedMatMul") + "," + kernel("out", "Add") + "]",
+                    "p");
+  EXPECT_THAT(rows_of(p), ElementsAre("gemm_input_reshape 5", "/fc/MatMul/MatMulAddFusion 5 fused",
+                                      "qk/MatMulScaleFusion/ 5 fused", "out 5"));
+  EXPECT_THAT(p.rows[1].parts, ElementsAre("/fc/MatMul"));
+  EXPECT_THAT(p.rows[2].parts, ElementsAre("qk"));
+  EXPECT_EQ(p.rows[0].reader, 1u);
+  EXPECT_EQ(p.rows[3].reader, ProfileRow::none);
+  EXPECT_TRUE(p.fused_run);
+}
+
 TEST(PytorchTrace, CallsAreNamedAsTorchExportNamesThemAndTheFirstStepIsDropped) {
   const Profile p = parse_profile(plain_trace, "p");
   // Medians of (10, 12) and (4, 6), and of (40, 60).
