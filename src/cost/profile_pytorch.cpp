@@ -46,7 +46,7 @@ class Thread {
       const bool inside_op = open_ops_ > 0;
       if (span.is_op && !inside_op) add_call(span);
       if (!span.is_op && !inside_op && !open_.empty()) open_.back().is_node = false;
-      open_.push_back({&span, 0, !span.is_op && !inside_op && !is_step(span) && !span.name.empty()});
+      open_.push_back({&span, -1, !span.is_op && !inside_op && !is_step(span) && !span.name.empty()});
       open_ops_ += span.is_op ? 1 : 0;
     }
     while (!open_.empty()) close();
@@ -55,7 +55,7 @@ class Thread {
  private:
   struct Open {
     const Span* span;
-    double ops_us;  // of the ops in the range
+    double ops_us;  // of the ops in the range; -1: there is none
     bool is_node;   // a range of the graph's node: there is no other range inside it
   };
 
@@ -64,7 +64,7 @@ class Thread {
   void add_call(const Span& op) {
     const double duration_us = op.end_us - op.start_us;
     if (!open_.empty() && !is_step(*open_.back().span)) {
-      open_.back().ops_us += duration_us;
+      open_.back().ops_us = std::max(open_.back().ops_us, 0.0) + duration_us;
       return;
     }
     const std::size_t colons = op.name.rfind("::");
@@ -78,7 +78,7 @@ class Thread {
     const Open closed = open_.back();
     open_.pop_back();
     open_ops_ -= closed.span->is_op ? 1 : 0;
-    if (closed.is_node) times_.add(closed.span->name, "", 1e-6 * closed.ops_us, file_);
+    if (closed.is_node && closed.ops_us >= 0) times_.add(closed.span->name, "", 1e-6 * closed.ops_us, file_);
   }
 
   std::vector<Span>& spans_;
