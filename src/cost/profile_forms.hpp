@@ -4,10 +4,7 @@
 #include <string_view>
 
 #include "cost/profile.hpp"
-
-namespace emplace::formats {
-class ProtoCursor;
-}
+#include "formats/proto/cursor.hpp"
 
 namespace emplace::cost {
 

@@ -47,7 +47,8 @@ TEST_F(Calibrate, AProfileReplacesEstimatesAndTheReportSaysHowMuch) {
   ASSERT_EQ(emplace_run({"cost", resnet, "laptop", "-o", problem}).exit_code, 0);
   const Json before = Json::parse(read_file(problem));
   const std::string first = before["ops"][0]["name"], second = before["ops"][1]["name"];
-  const std::string table = file("t.csv", "op,cpu:0 (ms),gpu\n" + first + ",7,0.25\n" + second + ",,0.5\nghost,1,0.1\n");
+  const std::string table =
+      file("t.csv", "op,cpu:0 (ms),gpu\n" + first + ",7,0.25\n" + second + ",,0.5\nghost,1,0.1\n");
   const auto done = emplace_run({"cost", resnet, "laptop", "--profile", table, "-o", problem, "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("2 of 5 times are of no op of the graph: 'ghost'"));
