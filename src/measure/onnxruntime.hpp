@@ -80,8 +80,8 @@ class Session {
 
   [[nodiscard]] std::vector<Port> inputs() const;
   [[nodiscard]] std::vector<std::string> outputs() const;
-  // Runs the model once and sets `outputs`, in the order of their names. If they are those of an earlier run, the results
-  // are written into their memory: fresh memory is mapped page by page, which takes longer than many ops.
+  // Runs the model once and sets `outputs`, in the order of their names. If they are those of an earlier run, the
+  // results are written into their memory: fresh memory is mapped page by page, which takes longer than many ops.
   void run(const std::vector<const char*>& input_names, const std::vector<const OrtValue*>& inputs,
            const std::vector<const char*>& output_names, std::vector<Value>& outputs) const;
   // Ends the trace and returns the name of its file.
