@@ -197,6 +197,26 @@ def test_accelerate_keeps_the_weights_of_the_second_device_on_disk(program):
     assert "1 were elsewhere: scale (asked disk, ran cpu)" in done.stderr
 
 
+@pytest.mark.long
+def test_accelerates_own_placement_fills_the_devices_in_the_order_of_the_modules(program, folder):
+    needs("accelerate")
+    file = folder / "accelerate.json"
+
+    def place_by_accelerate(*limits):
+        return subprocess.run([sys.executable, ROOT / "scripts/accelerate-placement", program, "k40x2", "-o", file, *limits],
+                              capture_output=True, text=True, env={**os.environ, "EMPLACE": EMPLACE})
+
+    assert place_by_accelerate().returncode == 0 and devices_in(file) == {"gpu:0"}
+    # 25.6 kB for the embedding, then 50 kB for each layer: with 90 kB the second layer is on the next device.
+    done = place_by_accelerate("--limit", "gpu:0=90000")
+    assert done.returncode == 0, done.stderr
+    ops = json.loads(file.read_text())["ops"]
+    assert (ops["embedding"], ops["linear"], ops["linear_6"]) == ("gpu:0", "gpu:0", "gpu:1")
+    emplace("simulate", f"{program}@k40x2", file)
+    small = ("--limit", "gpu:0=1000", "--limit", "gpu:1=1000", "--limit", "cpu:0=1000")
+    assert place_by_accelerate(*small).returncode == 2
+
+
 # ONNX Runtime
 
 
