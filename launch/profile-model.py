@@ -210,7 +210,6 @@ def pytorch(given):
             with record_function(node.name):
                 return super().run_node(node)
 
-    # The program's own graph has the names that a reader of the .pt2 sees; those of module() may be others.
     steps = Steps()
     with torch.no_grad():
         for _ in range(WARM_UP + given.runs):
