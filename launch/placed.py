@@ -134,7 +134,9 @@ def natural(name):
 
 
 def export(arguments, folder, target, ending, name_of):
-    """Exports the placement; name_of(number) is the framework's name of the device that comes at this position."""
+    """Exports the placement; name_of(number) is the framework's name of the device that comes at this position. Without
+    it devices get the names of PyTorch: "cpu", "cuda:0" for "gpu:0"."""
+    name_of_device = {"cpu": lambda number: "cpu", "gpu": lambda number: f"cuda:{number}"}
     placement = pathlib.Path(arguments.run)
     if arguments.run == "-":
         placement = folder / "placement.json"
@@ -156,7 +158,11 @@ def export(arguments, folder, target, ending, name_of):
     for device in given:
         if devices and device not in devices:
             raise Wrong(f"--rename: no op is on the device '{device}'; there are ops on {', '.join(devices)}")
-    renamed = {device: given.get(device, name_of(i)) for i, device in enumerate(devices)}
+    renamed = {}
+    for i, device in enumerate(devices):
+        kind, _, number = device.partition(":")
+        name = name_of(i) if name_of else name_of_device.get(kind, lambda number: device)(number)
+        renamed[device] = given.get(device, name)
 
     file = folder / f"placed{ending}"
     command = [program(), "export", str(placement), "--for", target, "-o", str(file), "--json"]

@@ -8,6 +8,8 @@ the archive is then that of the program that this returns (torch.export.save(pro
 
 --by processes (default)  a process on a core of its own for each device; the graph is cut where the device changes, and
                           the parts send each other tensors with gloo
+--by devices              each part on its device in one process, which hands tensors over: for machines with GPUs (cpu,
+                          cuda:0)
 --by pipeline             the same cuts as stages of torch.distributed.pipelining, for a placement that goes from device
                           to device and never back: --microbatches samples, one after the other through all stages
 --by device-map           the module map by accelerate: weights of the first device stay in memory, those of others on
@@ -26,7 +28,7 @@ from placed import Differs, Wrong, say
 
 OPTIONS = [
     ("--program", dict(metavar="FILE.pt2", help="the program, if the model that was placed is no archive of it")),
-    ("--by", dict(choices=["processes", "pipeline", "device-map"], default="processes", help="how ops get to devices")),
+    ("--by", dict(choices=["processes", "devices", "pipeline", "device-map"], default="processes", help="how ops get to devices")),
     ("--microbatches", dict(type=placed.count(1), default=4, help="with --by pipeline (4)")),
 ]
 
@@ -91,8 +93,7 @@ def by_processes(torch, arguments, folder):
     file, program = load(exported, arguments)
     inputs = inputs_of(torch, program)
     node_of = nodes_of_ops(exported, program, file)
-    segments = [{"device": segment["device"], "nodes": [node_of[op] for op in segment["ops"] if op in node_of]}
-                for segment in json.loads(exported.file.read_text())["segments"]]
+    segments = segments_of(exported, node_of)
     microbatches = arguments.microbatches if arguments.by == "pipeline" else 0
     if microbatches:
         want_pipeline(torch_parts, program, segments, inputs)
@@ -115,6 +116,38 @@ def by_processes(torch, arguments, folder):
     result = {**timing.summary(times), "waited": max(one["waited"] for one in done), **result, "devices": ranks}
     timing.say_waited(result)
     return timing.against_reference(result, done[0]["reference"], arguments)
+
+
+def segments_of(exported, node_of):
+    return [{"device": segment["device"], "nodes": [node_of[op] for op in segment["ops"] if op in node_of]}
+            for segment in json.loads(exported.file.read_text())["segments"]]
+
+
+def by_devices(torch, arguments, folder):
+    """All parts in this process."""
+    import torch_devices
+
+    exported = placed.export(arguments, folder, "pytorch", ".json", None)
+    for name in exported.renamed.values():
+        if name != "cpu" and not (name.startswith("cuda:") and torch.cuda.is_available()):
+            raise Wrong(f"PyTorch has no device '{name}' here; --rename gives it another name")
+    file, program = load(exported, arguments)
+    inputs = inputs_of(torch, program)
+    node_of = nodes_of_ops(exported, program, file)
+    with torch.no_grad():
+        model = torch_devices.Placed(program, segments_of(exported, node_of), inputs)
+        result = {}
+        if arguments.check:
+            found = {position: value.cpu() for position, value in enumerate(model.step()) if hasattr(value, "cpu")}
+            wanted = unplaced_outputs(torch, program, inputs)
+            ran = model.devices_of_ops()
+            result = {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance),
+                      "ops": placed.say_where(exported.asked(), {op: ran[node] for op, node in node_of.items() if node in ran},
+                                              "the program has no node for them")}
+        args, kwargs = arguments_of(program, inputs)
+        unplaced = program.module()
+        times = timing.timed(model.step, arguments, lambda: unplaced(*args, **kwargs))
+    return {**times, **result, "devices": len(exported.renamed)}
 
 
 def nodes_of_ops(exported, program, file):
@@ -221,7 +254,7 @@ def whole_map(module, content):
 def run(arguments, folder):
     torch = placed.framework("torch", "2")
     torch.set_num_threads(arguments.threads)
-    by = by_device_map if arguments.by == "device-map" else by_processes
+    by = {"device-map": by_device_map, "devices": by_devices}.get(arguments.by, by_processes)
     return {**by(torch, arguments, folder), "torch": torch.__version__.split("+")[0]}
 
 

@@ -43,7 +43,7 @@ def parts_of(graph, segments):
 
 
 class Cut:
-    """The program as one sub-module for each part, and the rank of each. Inputs and results are flat lists."""
+    """The program as one sub-module for each part, and the device of each. Inputs and results are flat lists."""
 
     def __init__(self, program, segments, inputs):
         graph = program.module(check_guards=False)
@@ -55,9 +55,10 @@ class Cut:
         self.parts.graph.set_codegen(torch.fx.graph.CodeGen())
         self.parts.recompile()
         ShapeProp(self.parts).propagate(*inputs)
-        ranks = [int(segment["device"].removeprefix("rank:")) for segment in segments]
-        self.rank_of = {node: ranks[int(node.target.rsplit("_", 1)[1])] for node in self.parts.graph.nodes
-                        if node.op == "call_module"}
+        self.device_of = {node: segments[int(node.target.rsplit("_", 1)[1])]["device"] for node in self.parts.graph.nodes
+                          if node.op == "call_module"}
+        self.rank_of = {node: int(device.removeprefix("rank:")) for node, device in self.device_of.items()
+                        if device.startswith("rank:")}
         self.inputs = [node for node in self.parts.graph.nodes if node.op == "placeholder"]
         output = next(node for node in self.parts.graph.nodes if node.op == "output")
         self.results = flat(output.args[0])

@@ -13,11 +13,22 @@ import torch
 from export_tensorflow import MODELS
 
 
-# torchvision registers operators when it is imported, and fails if its compiled ops did not load because they belong to
-# another build of torch. None is used here: defining the two that it asks for is enough.
-operators = torch.library.Library("torchvision", "FRAGMENT")  # the definitions end with this object
-for operator in ("nms", "qnms"):
-    operators.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+def import_torchvision():
+    """torchvision registers operators when it is imported, and fails if its compiled ops did not load because they belong to
+    another build of torch. None is used here: defining the two that it asks for is enough. Returns what keeps them."""
+    try:
+        import torchvision  # noqa: F401
+    except RuntimeError:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
+            del sys.modules[name]
+        operators = torch.library.Library("torchvision", "FRAGMENT")
+        for operator in ("nms", "qnms"):
+            operators.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        import torchvision  # noqa: F401
+        return operators
+
+
+operators = import_torchvision()  # the definitions end with this object
 
 
 def vision(name, size=224, **options):

@@ -157,6 +157,16 @@ def test_two_processes_run_a_program_of_pytorch_that_changes_devices_at_every_op
     assert "rank:0 on core" in done.stderr and "rank:1 on core" in done.stderr
 
 
+def test_one_process_hands_tensors_from_part_to_part(program):
+    """Where there is no GPU, both devices are the CPU: the cuts are those of a placement at every op."""
+    done = launch("run-pytorch.py", place(program), "--model", program, "--by", "devices", *FEW)
+    result = result_of(done)
+    assert result["difference"] == 0 and result["devices"] == 2
+    assert result["ops"]["elsewhere"] == 0 and result["ops"]["as_placed"] >= 20
+    done = launch("run-pytorch.py", place(program), "--model", program, "--by", "devices", "--rename", "cpu:1=cuda:7")
+    assert done.returncode == 2 and "PyTorch has no device 'cuda:7' here" in done.stderr
+
+
 def halves(model, file):
     """A placement of the first half of the ops on one device, of the second half on another."""
     content = json.loads(place(model, "single").read_text())
