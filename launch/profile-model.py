@@ -16,7 +16,11 @@ Needs the framework's Python package. Inputs are random numbers, or zeros where 
 {"step_s": ...}: the median time of a step without the profiler, measured in turns with the profiled steps."""
 import argparse, json, os, statistics, sys, time
 
+import placed
+
 WARM_UP = 3
+PACKAGES = {"onnxruntime": ("onnxruntime", "1"), "openvino": ("openvino", "2026"), "tensorflow": ("tensorflow", "2"),
+            "pytorch": ("torch", "2")}  # and the version for which this was written
 
 
 def fail(message):
@@ -193,9 +197,10 @@ def tensorflow(given):
 
 def pytorch(given):
     import torch
+    import torch_parts
     from torch.profiler import ProfilerActivity, profile, record_function, schedule
     torch.set_num_threads(given.threads)
-    program = torch.export.load(given.model)
+    program = torch_parts.load(given.model)
     if given.shape:
         fail("a .pt2 has its own example inputs; --shape is not needed")
     if program.example_inputs is None:
@@ -231,7 +236,10 @@ FRAMEWORKS = {"onnxruntime": onnxruntime, "openvino": openvino, "tensorflow": te
 if __name__ == "__main__":
     given = arguments()
     try:
+        placed.framework(*PACKAGES[given.framework])
         seconds = FRAMEWORKS[given.framework](given)
+    except placed.Wrong as error:
+        fail(str(error))
     except ModuleNotFoundError as error:
         fail(f"the Python package {error.name} is missing")
     print(json.dumps({"step_s": round(seconds, 9)}))

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -14,8 +13,10 @@ std::vector<std::uint32_t> segment_of_op(std::span<const Dependence> dependences
   const auto changes = [&](const Dependence& d) { return device_of_op[d.before] == device_of_op[d.after] ? 0U : 1U; };
   for (const Dependence& d : dependences)
     changes_to[d.after] = std::max(changes_to[d.after], changes_to[d.before] + changes(d));
-  for (const Dependence& d : std::views::reverse(dependences))
+  for (std::size_t i = dependences.size(); i-- > 0;) {
+    const Dependence& d = dependences[i];
     changes_from[d.before] = std::max(changes_from[d.before], changes_from[d.after] + changes(d));
+  }
 
   // Along a dependence, changes_to never decreases and changes_from never increases, and between devices changes_to
   // increases. So in the order of these keys every dependence goes forward.

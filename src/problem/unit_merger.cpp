@@ -91,7 +91,8 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
       merged = false;
       continue;
     }
-    const auto [work, unit] = least.top();
+    const Ticks work = least.top().first;
+    const std::uint32_t unit = least.top().second;
     least.pop();
     if (find(unit) != unit || work_[unit] != work) continue;  // merged since it was queued
     // The bytes that this unit exchanges with each neighbour. Lists that were joined below are compacted here.

@@ -10,7 +10,6 @@ namespace emplace::formats {
 
 namespace {
 
-using json::Kind;
 using json::Place;
 using json::Value;
 
@@ -51,7 +50,7 @@ std::optional<Attribute> numbers_of(Value list, const Place& place) {
   list.each_element(place, [&](std::size_t i, Value element) {
     const Place at(place, i);
     if (i >= most_numbers) return;
-    if (element.kind() == Kind::whole) {
+    if (element.kind() == json::Kind::whole) {
       numbers.push_back(any_whole(element, at));
     } else if (const auto number = find_member(element, at, "as_int")) {
       numbers.push_back(any_whole(*number, Place(at, "as_int")));
@@ -100,7 +99,7 @@ ProgramArgument read_argument(Value value, const Place& place) {
       read_list(kind, content, at, argument);
     if (kind == "as_int") argument.attribute = any_whole(content, at);
     if (kind == "as_bool") argument.attribute = std::int64_t{content.boolean(at) ? 1 : 0};
-    if (kind == "as_float" && (content.kind() == Kind::real || content.kind() == Kind::whole))
+    if (kind == "as_float" && (content.kind() == json::Kind::real || content.kind() == json::Kind::whole))
       argument.attribute = content.number(at);
     if (kind == "as_string" && content.text(at).size() <= longest_argument)
       argument.attribute = std::string(content.text(at));

@@ -44,9 +44,9 @@ std::vector<std::string> controls_of(const TfNode& node) {
 std::string waiting_for(std::string_view input) { return fmt::format("^{}", input.substr(0, input.find(':'))); }
 
 // What the names inside a function mean in the graph: arguments are the caller's inputs, nodes get the prefix.
-class Names {
+class InlinedNames {
  public:
-  Names(const std::string& where, const TfFunction& function, std::span<const std::string> inputs,
+  InlinedNames(const std::string& where, const TfFunction& function, std::span<const std::string> inputs,
         const std::string& prefix)
       : where_(where), prefix_(prefix) {
     for (std::size_t i = 0; i < inputs.size(); ++i) arguments_.emplace(function.inputs[i], inputs[i]);
@@ -127,7 +127,7 @@ TfCall TfCalls::put_in(const TfFunction& function, const Caller& caller, const s
   if (std::ranges::find(open_, &function) != open_.end()) throw InputError(where, "calls itself");
   if (open_.size() == deepest_call) throw InputError(where, "is nested deeper than {} calls", deepest_call);
   open_.push_back(&function);
-  const Names names(where, function, caller.inputs, prefix);
+  const InlinedNames names(where, function, caller.inputs, prefix);
   for (const TfNode& inner : function.nodes) {
     TfNode node = inner;
     if (node.name.empty()) throw InputError(where, "has a node without a name");
