@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "formats/shapes_by_value.hpp"
 
 namespace emplace::formats {
@@ -308,6 +309,14 @@ std::optional<Shape> packed(const Graph& graph, const GraphOp& op) {
   return result;
 }
 
+// TensorFlow's number of the output ("node:1"); a graph has only those outputs that something reads.
+std::size_t place_in_file(const Graph& graph, const GraphOp& op, std::size_t position) {
+  const std::string_view name = graph.tensors[op.outputs[position].index()].name;
+  std::int64_t number = 0;
+  const bool is_numbered = parse_number(name.substr(name.rfind(':') + 1), number) && number >= 0;
+  return is_numbered ? static_cast<std::size_t>(number) : position;
+}
+
 }  // namespace
 
 bool keeps_elements(const GraphOp& op) { return same_elements.contains(op.type); }
@@ -319,6 +328,7 @@ std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::
   const std::string_view type = op.type;
   if (type == "Split" && op.attributes.contains("num_split")) return shape_by_value(graph, op);  // all parts are equal
   if (like_input.contains(type) && (position == 0 || type == "Switch")) return input_shape(graph, op, 0);
+  if (type == "IdentityN") return input_shape(graph, op, place_in_file(graph, op, position));
   if (position != 0) return std::nullopt;
   if (auto by_value = shape_by_value(graph, op)) return by_value;
   if (broadcasting.contains(type) && !op.inputs.empty()) {

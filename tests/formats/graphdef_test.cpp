@@ -256,6 +256,40 @@ TEST(TensorflowReader, RefusesBrokenGraphsByNode) {
   EXPECT_THAT(refusal(node("\\377", "NoOp")), HasSubstr("line 1: a name is not valid UTF-8"));
 }
 
+// What frozen models state their sizes by: constants inside their nodes, as numbers or as bytes (2 and 12).
+TEST(TensorflowReader, ShapesFollowFromSmallConstants) {
+  const auto wholes = [](const std::string& name, const std::string& dims, const std::string& value) {
+    return node(name, "Const", {},
+                attribute("dtype", "type: DT_INT32") +
+                    attribute("value", "tensor { dtype: DT_INT32 tensor_" + dims + value + " }"));
+  };
+  const std::string type = attribute("T", "type: DT_FLOAT");
+  const std::string text =
+      placeholder("x", {4, 6}) +
+      wholes("bytes", shape({2}), "tensor_content: \"\\002\\000\\000\\000\\014\\000\\000\\000\"") +
+      node("reshaped", "Reshape", {"x", "bytes"}, type) + wholes("zero", shape({2}), "int_val: 0") +
+      wholes("end", shape({2}), "int_val: 1 int_val: -2") + wholes("ones", shape({2}), "int_val: 1") +
+      node("sliced", "StridedSlice", {"reshaped", "zero", "end", "ones"},
+           type + attribute("shrink_axis_mask", "i: 1") + attribute("begin_mask", "i: 0")) +
+      wholes("axis", shape({}), "int_val: 1") +
+      node("parts", "Split", {"axis", "reshaped"}, type + attribute("num_split", "i: 3")) +
+      node("padded", "Pad", {"parts:2", "pads"}, type) +
+      wholes("pads", shape({2, 2}), "int_val: 0 int_val: 1 int_val: 2 int_val: 3") +
+      node("packed", "Pack", {"parts:1", "parts:0"}, type + attribute("axis", "i: -1")) +
+      node("both", "IdentityN", {"x", "sliced"}, attribute("T", "list { type: DT_FLOAT type: DT_FLOAT }")) +
+      node("last", "Relu", {"both:1"}, type) +
+      node("product", "Einsum", {"x", "reshaped"}, type + attribute("equation", "s: \"ab,cd->dab\""));
+  const Graph graph = read(text);
+  const auto sizes = [&](const char* tensor) { return tensor_named(graph, tensor).shape.str(); };
+  EXPECT_EQ(sizes("reshaped:0"), "2x12");
+  EXPECT_EQ(sizes("sliced:0"), "10");
+  EXPECT_EQ(sizes("parts:2"), "2x4");
+  EXPECT_EQ(sizes("padded:0"), "3x9");
+  EXPECT_EQ(sizes("packed:0"), "2x4x2");
+  EXPECT_EQ(sizes("last:0"), "10");
+  EXPECT_EQ(sizes("product:0"), "12x4x6");
+}
+
 TEST(TensorflowReader, RefusesBrokenTextByLine) {
   EXPECT_THAT(refusal("node {\n name \"a\" }"), HasSubstr("line 2: expected ':' or '{' after a field's name"));
   EXPECT_THAT(refusal("node {\n name: \"a\n\" }"), HasSubstr("line 2: a text does not end"));

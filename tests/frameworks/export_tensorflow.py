@@ -64,7 +64,7 @@ def branches():
 @dataclass(frozen=True)
 class Model:
     make: Callable
-    zeros: int = 0  # elements of initial states, constants that look like weights
+    constants: int = 0  # elements of constants that look like weights: initial states, means and variances of images
     loops_over_lists: bool = False
     quick: bool = False
 
@@ -72,8 +72,8 @@ class Model:
 MODELS = {
     "keras_resnet50": Model(application("ResNet50")),
     "keras_mobilenet_v3": Model(application("MobileNetV3Small")),
-    "keras_efficientnet": Model(application("EfficientNetV2B0")),
-    "keras_lstm": Model(lstm, zeros=2 * (64 + 48), loops_over_lists=True),
+    "keras_efficientnet": Model(application("EfficientNetV2B0"), constants=2 * 3),
+    "keras_lstm": Model(lstm, constants=2 * (64 + 48), loops_over_lists=True),
     "keras_transformer": Model(transformer, quick=True),
     "tf_branches": Model(branches, quick=True),
 }
@@ -96,7 +96,9 @@ def main(folder, name):
     shutil.rmtree(saved, ignore_errors=True)
     tf.saved_model.save(model, saved, signatures=function)
     shutil.rmtree(f"{saved}/variables")  # the readers do not need the weights
-    parameters = sum(int(tf.size(v)) for v in {id(v): v for v in model.trainable_variables}.values())
+    # Keras writes batch normalisation as its parts, so that nothing tells its statistics from weights.
+    variables = {id(v): v for v in model.variables}.values()
+    parameters = sum(int(tf.size(v)) for v in variables if tf.as_dtype(v.dtype).is_floating and len(v.shape) > 0)
     with open(f"{folder}/{name}.json", "w") as out:
         json.dump({"name": name, "parameters": parameters}, out)
         out.write("\n")

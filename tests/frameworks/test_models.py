@@ -87,10 +87,9 @@ def test_the_forms_of_a_tensorflow_model_agree(name):
     facts = made(name)
     saved = inspect(f"{name}.saved/saved_model.pb")
     check_costs(saved["lowered"])
-    # An initial state of zeros looks like a weight.
-    assert saved["parameters"] == facts["parameters"] + MODELS[name].zeros
+    assert saved["parameters"] == facts["parameters"] + MODELS[name].constants
     frozen = inspect(f"{name}.frozen.pb")
-    assert frozen["parameters"] == facts["parameters"] + MODELS[name].zeros
+    assert frozen["parameters"] == facts["parameters"] + MODELS[name].constants
     inspect(f"{name}.function.pb")  # without the weights' sizes: it is read
     if not MODELS[name].loops_over_lists:  # of which a frozen graph does not say how large their elements are
         assert frozen["lowered"]["flops"] == pytest.approx(saved["lowered"]["flops"], rel=0.02)
