@@ -36,8 +36,9 @@ std::vector<bool> find_weights(const Graph& graph) {
   std::vector<bool> weights(graph.parameters.size());
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = may_be_weight(graph.parameters[i]);
   for (const GraphOp& op : graph.ops) {
-    if (op.type != "BatchNormalization") continue;
-    for (std::size_t i = 3; i < std::min<std::size_t>(op.inputs.size(), 5); ++i)  // mean and variance
+    const bool normalises = op.type == "BatchNormalization";  // mean and variance are operands 3 and 4
+    if (!normalises && op.type != "Resize" && op.type != "Upsample") continue;
+    for (std::size_t i = normalises ? 3 : 1; i < std::min<std::size_t>(op.inputs.size(), 5); ++i)
       if (const Operand source = source_of(graph, op.inputs[i]); source.is_parameter()) weights[source.index] = false;
   }
   return weights;

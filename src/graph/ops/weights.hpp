@@ -12,7 +12,7 @@ namespace emplace {
 // - whole numbers of 16 bits or more, and truth values: sizes, axes, indices, masks (narrower ones are quantised
 // weights);
 // - scalars: coefficients such as an epsilon, from which the rare learned scalar cannot be told;
-// - running means and variances of batch normalisation, which frameworks call buffers;
+// - running means and variances of batch normalisation, which frameworks call buffers, and the scales of Resize;
 // - parameters marked as `folded`.
 [[nodiscard]] std::vector<bool> find_weights(const Graph& graph);
 
