@@ -137,6 +137,7 @@ class Architecture:
     summary: str
     make: Callable
     quick: bool = False  # also in the short form of the tests
+    ir_constants: int = 0  # numbers in OpenVINO's IR from which sizes are computed, and which look like weights
 
     def build(self):
         """The model in evaluation mode and the keyword arguments of its forward."""
@@ -187,7 +188,8 @@ ARCHITECTURES = [
                       hidden_size=896, intermediate_size=4864, num_attention_heads=14, num_key_value_heads=2,
                       vocab_size=8000), quick=True),
     Architecture("segformer", "SegFormer-B0, 256 x 256.", segformer),
-    Architecture("sd_unet", "The UNet of Stable Diffusion with 2/5 of its channels, 32 x 32.", unet),
+    Architecture("sd_unet", "The UNet of Stable Diffusion with 2/5 of its channels, 32 x 32.", unet,
+                 ir_constants=3 * (2 + 2)),
 ]
 
 
