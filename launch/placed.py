@@ -46,10 +46,17 @@ def main(run, description):
     print(json.dumps(result))
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Begins as the help of the other launchers."""
+
+    def _format_usage(self, usage, actions, groups, prefix):
+        return super()._format_usage(usage, actions, groups, "Usage: ")
+
+
 def command_line(description):
     """`description` is the script's docstring: what it does, its usage, then its own options as (name, settings)."""
     text, own = description
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog=f"launch/{pathlib.Path(sys.argv[0]).name}", description=text, formatter_class=Help)
     add = parser.add_argument
     add("run", metavar="RUN", help="folder of a run, a placement, or - for a placement on standard input")
     add("--model", help="the model that was placed; not needed for a run's folder")

@@ -38,6 +38,9 @@ def arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--fused", action="store_true")
     parser.add_argument("--shape", action="append", default=[])
+    if len(sys.argv) == 1:
+        parser.print_help(sys.stderr)
+        sys.exit(2)
     given = parser.parse_args()
     if given.runs < 1 or given.threads < 1:
         fail("--runs and --threads must be at least 1")

@@ -51,6 +51,7 @@ Json statistics_json(const GraphStatistics& s) {
           {"edges", s.edges},
           {"tensors", s.tensors},
           {"parameters", s.parameters},
+          {"weights", s.weights},
           {"flops", s.flops},
           {"flops_by_class", by_class},
           {"bytes", s.bytes},

@@ -131,7 +131,7 @@ TEST(RealModels, EveryFormatBecomesAProblem) {
       {"openvino-ir/person-detection-retail-0013.xml", ""},
       {"tf-graphdef/opennmt_seq2seq_train.pbtxt", "1291 of 2254 ops (57 %)"},
       {"tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", "213 of 213 ops (100 %)"},
-      {"tfjs/handtrack_ssd320fpnlite.json", "554 of 566 ops (98 %)"}};
+      {"tfjs/handtrack_ssd320fpnlite.json", "533 of 566 ops (94 %)"}};
   for (const auto& [file, unsized] : files) expect_to_become_a_problem(folder + file, unsized);
 }
 

@@ -142,7 +142,8 @@ TEST(TensorflowReader, AVariableIsResidentOnceAndItsUpdateMarksATrainingStep) {
   const std::string variable = attribute("shape", shape({10, 5})) + f32;
   const Graph graph = read(node("v", "VariableV2", {}, variable) + constant("rate", {}) + placeholder("g", {10, 5}) +
                            node("u", "ApplyGradientDescent", {"v", "rate", "g"}));
-  EXPECT_EQ(statistics(graph).parameters, 50);  // the rate is a coefficient
+  EXPECT_EQ(statistics(graph).parameters, 51);  // and the rate
+  EXPECT_EQ(statistics(graph).weights, 50);     // the rate is a coefficient
   EXPECT_EQ(op_named(graph, "u").phase, Phase::update);
   EXPECT_EQ(statistics(graph).flops, 100);  // two operations an element
   EXPECT_EQ(tensor_named(graph, "v:0").shape.str(), "10x5");

@@ -76,11 +76,11 @@ def test_the_three_problems_of_a_model_agree(name):
         assert products(graph) == pytest.approx(facts["flops"], rel=0.02), form
     # A learned scalar cannot be told from a coefficient, and only .pt2 tells buffers from weights.
     weights = facts["parameters"] - facts["scalar_parameters"]
-    assert graphs["pt2"]["parameters"] == weights
-    assert graphs["plain.onnx"]["parameters"] == weights + facts["unmarked_buffers"]
-    assert graphs["plain.xml"]["parameters"] == weights + facts["unmarked_buffers"] + ir_constants
+    assert graphs["pt2"]["weights"] == weights
+    assert graphs["plain.onnx"]["weights"] == weights + facts["unmarked_buffers"]
+    assert graphs["plain.xml"]["weights"] == weights + facts["unmarked_buffers"] + ir_constants
     for form in OPTIMISED:
-        assert graphs[form]["parameters"] == pytest.approx(weights, rel=0.015), form
+        assert graphs[form]["weights"] == pytest.approx(weights, rel=0.015), form
 
 
 @pytest.mark.parametrize("name", marked(MODELS, [name for name, model in MODELS.items() if model.quick]))
@@ -88,9 +88,9 @@ def test_the_forms_of_a_tensorflow_model_agree(name):
     facts = made(name)
     saved = inspect(f"{name}.saved/saved_model.pb")
     check_costs(saved["lowered"])
-    assert saved["parameters"] == facts["parameters"] + MODELS[name].constants
+    assert saved["weights"] == facts["parameters"] + MODELS[name].constants
     frozen = inspect(f"{name}.frozen.pb")
-    assert frozen["parameters"] == facts["parameters"] + MODELS[name].constants
+    assert frozen["weights"] == facts["parameters"] + MODELS[name].constants
     inspect(f"{name}.function.pb")  # without the weights' sizes: it is read
     if not MODELS[name].loops_over_lists:  # of which a frozen graph does not say how large their elements are
         assert frozen["lowered"]["flops"] == pytest.approx(saved["lowered"]["flops"], rel=0.02)

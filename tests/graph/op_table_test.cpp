@@ -111,7 +111,7 @@ TEST(OpTable, CountsAsParametersWhatTrainingFindsAndNoOtherConstant) {
   add(graph, "quantised", "DequantizeLinear", {constant("codes", DType::i8, {8, 9})}, {8, 9});
   add(graph, "larger", "Resize", {x, constant("factors", DType::f32, {4})}, {1, 8, 6, 6});
   // The kernel, scale and shift, and the quantised codes.
-  EXPECT_EQ(statistics(graph).parameters, 8 * 27 + 8 + 8 + 8 * 9);
+  EXPECT_EQ(statistics(graph).weights, 8 * 27 + 8 + 8 + 8 * 9);
 }
 
 TEST(OpTable, CountsEveryWeightOfAnLstmOnceAStepAndSample) {

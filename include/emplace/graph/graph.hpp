@@ -86,8 +86,9 @@ struct GraphParameter {
   Shape shape;
   bool trainable = true;
   std::vector<OpId> users;  // each once, ascending
-  // A value that a pass computed from constants, or a buffer. It takes memory, but is none of the model's weights.
+  // A value that a pass computed from constants. It takes memory, but is none of the parameters that the model has.
   bool folded = false;
+  bool no_weight = false;  // the file marks it as a buffer or a constant, or a pass found out (find_weights)
   [[nodiscard]] std::optional<Bytes> bytes() const;
 };
 

@@ -190,7 +190,7 @@ Operand GraphFromProgram::operand(std::string_view name, const std::string& wher
   memory_.use(192 + 2 * weight->second.name.size());
   const Operand made = Operand::of(graph_.add_parameter(std::string(weight->second.name), tensor.dtype,
                                                         std::move(tensor.shape), weight->second.trainable));
-  graph_.parameters[made.index].folded = !weight->second.trainable;  // a buffer or a constant
+  graph_.parameters[made.index].no_weight = !weight->second.trainable;
   if (storage != storage_of_weight_.end()) stored_weights_.emplace(storage->second, made);
   return scope.operands[name] = made;
 }

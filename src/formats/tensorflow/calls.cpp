@@ -47,7 +47,7 @@ std::string waiting_for(std::string_view input) { return fmt::format("^{}", inpu
 class InlinedNames {
  public:
   InlinedNames(const std::string& where, const TfFunction& function, std::span<const std::string> inputs,
-        const std::string& prefix)
+               const std::string& prefix)
       : where_(where), prefix_(prefix) {
     for (std::size_t i = 0; i < inputs.size(); ++i) arguments_.emplace(function.inputs[i], inputs[i]);
     for (const TfNode& node : function.nodes) ops_.emplace(node.name, node.op);

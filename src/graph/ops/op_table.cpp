@@ -198,7 +198,9 @@ GraphStatistics statistics(const Graph& graph) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const GraphParameter& parameter = graph.parameters[i];
     if (!parameter.bytes()) sums.unknown_tensors.push_back(parameter.name);
-    if (weights[i]) sums.parameters = add_bytes(sums.parameters, parameter.shape.elements().value_or(0));
+    const std::int64_t elements = parameter.shape.elements().value_or(0);
+    if (!parameter.folded) sums.parameters = add_bytes(sums.parameters, elements);
+    if (weights[i]) sums.weights = add_bytes(sums.weights, elements);
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const OpCost cost = cost_of(graph, OpId{i});

@@ -66,7 +66,8 @@ struct GraphStatistics {
   // `tensors` and `static_tensors` count the outputs of ops, not the inputs of the graph.
   // `edges` includes the `cut_edges`, which are in the file.
   std::size_t ops = 0, edges = 0, cut_edges = 0, tensors = 0, static_tensors = 0;
-  std::int64_t parameters = 0;  // elements of the weights (weights.hpp)
+  std::int64_t parameters = 0;  // elements of all parameters but those that a pass computed from constants
+  std::int64_t weights = 0;     // of these, what training finds (weights.hpp)
   double flops = 0;
   std::map<OpClass, double> flops_by_class;         // only classes with FLOPs
   Bytes bytes = 0;                                  // read and written by all ops

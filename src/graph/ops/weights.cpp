@@ -12,7 +12,8 @@ constexpr int longest_chain = 8;
 
 bool may_be_weight(const GraphParameter& parameter) {
   const bool quantised = bytes_of(parameter.dtype) == 1 && parameter.dtype != DType::boolean;
-  return !parameter.folded && !parameter.shape.dims.empty() && (is_floating(parameter.dtype) || quantised);
+  return !parameter.folded && !parameter.no_weight && !parameter.shape.dims.empty() &&
+         (is_floating(parameter.dtype) || quantised);
 }
 
 // The parameter that the operand is, perhaps through ops that only pass it on, such as the Const layers of OpenVINO and

@@ -13,7 +13,7 @@ namespace emplace {
 // weights);
 // - scalars: coefficients such as an epsilon, from which the rare learned scalar cannot be told;
 // - running means and variances of batch normalisation, which frameworks call buffers, and the scales of Resize;
-// - parameters marked as `folded`.
+// - parameters marked as `folded` or `no_weight`.
 [[nodiscard]] std::vector<bool> find_weights(const Graph& graph);
 
 }  // namespace emplace

@@ -34,7 +34,7 @@ class Merger {
     for (const Buffer& buffer : buffers_) {
       const ParameterId id = add_parameter_like(result_.graph, *buffer.first, buffer.shape);
       // That it is none follows from its users and its rank, which merging changes.
-      result_.graph.parameters[id.index()].folded = !buffer.is_weight;
+      result_.graph.parameters[id.index()].no_weight = !buffer.is_weight;
     }
     tensor_now_.resize(old_.tensors.size());
     for (std::size_t i = 0; i < old_.tensors.size(); ++i)
@@ -49,12 +49,12 @@ class Merger {
  private:
   // Combines the weights that only the same merged ops use into one buffer.
   void merge_parameters() {
-    using Signature = std::pair<std::vector<std::uint32_t>, std::tuple<bool, DType, bool>>;
+    using Signature = std::pair<std::vector<std::uint32_t>, std::tuple<bool, DType, bool, bool>>;
     std::map<Signature, std::uint32_t> known;
     const std::vector<bool> weights = find_weights(old_);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const GraphParameter& parameter = old_.parameters[i];
-      Signature users{{}, {parameter.trainable, parameter.dtype, weights[i]}};
+      Signature users{{}, {parameter.trainable, parameter.dtype, parameter.folded, weights[i]}};
       for (const OpId user : parameter.users) users.first.push_back(groups_.of_op[user.index()]);
       sort_and_keep_once(users.first, std::less<>());
       const bool all_merged =

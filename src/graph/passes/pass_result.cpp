@@ -24,6 +24,7 @@ PassResult followed_by(const PassResult& first, PassResult second) {
 ParameterId add_parameter_like(Graph& graph, const GraphParameter& parameter, Shape shape) {
   const ParameterId id = graph.add_parameter(parameter.name, parameter.dtype, std::move(shape), parameter.trainable);
   graph.parameters[id.index()].folded = parameter.folded;
+  graph.parameters[id.index()].no_weight = parameter.no_weight;
   return id;
 }
 
