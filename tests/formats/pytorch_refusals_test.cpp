@@ -41,6 +41,12 @@ TEST(PytorchRefusals, AFileThatWouldUnpackToMoreThanAGibibyteIsNotRead) {
   EXPECT_THAT(refused(one_relu().archive({.stated_size = 0xC0000000U})), HasSubstr("has 3.00 GiB; at most 1.00 GiB"));
 }
 
+TEST(PytorchRefusals, AFileThatGrowsAHundredfoldIsNotUnpacked) {
+  // Deflated by the directory, from some hundred bytes to 64 MiB.
+  EXPECT_THAT(refused(one_relu().archive({.stated_size = 64U << 20, .method = 8})),
+              HasSubstr("would become 64.00 MiB from"));
+}
+
 TEST(PytorchRefusals, AnUnknownMethodOfCompressionIsNamed) {
   EXPECT_THAT(refused(one_relu().archive({.method = 98})), HasSubstr("m/models/model.json: cannot be read"));
 }

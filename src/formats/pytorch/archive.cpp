@@ -16,6 +16,8 @@ namespace emplace::formats {
 namespace {
 
 constexpr std::int64_t most_files = 1'000'000;  // a model has one for each weight
+// The text of a program becomes about a tenth, and PyTorch does not compress it; a zip bomb becomes a thousandth.
+constexpr std::uint64_t most_expansion = 100, always_read = std::uint64_t{16} << 20;
 
 // Nothing is unpacked, but such an archive was made to do harm.
 bool leads_out(const std::string& name) {
@@ -60,6 +62,11 @@ std::string ZipArchive::read(const std::string& name, std::uint64_t most) const 
   if (facts.size > most)
     throw InputError(place, "has {}; at most {} are read", human_bytes(static_cast<Bytes>(facts.size)),
                      human_bytes(static_cast<Bytes>(most)));
+  if ((facts.valid & ZIP_STAT_COMP_SIZE) != 0 && facts.size > always_read &&
+      facts.size / most_expansion > facts.comp_size)
+    throw InputError(place, "would become {} from {}, more than {} times as much, as a zip bomb does",
+                     human_bytes(static_cast<Bytes>(facts.size)), human_bytes(static_cast<Bytes>(facts.comp_size)),
+                     most_expansion);
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive_.get(), position, 0),
                                                                zip_fclose);
   if (file == nullptr) throw InputError(place, "cannot be read: {}", zip_strerror(archive_.get()));

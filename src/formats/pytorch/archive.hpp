@@ -17,8 +17,8 @@ class ZipArchive {
 
   // Names of the files in it, in its order.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  // The content of a file. InputError if it is larger than `most` bytes, encrypted, compressed by an unknown method, or
-  // damaged: its length or its checksum differs from what the archive says.
+  // The content of a file. InputError if it is larger than `most` bytes, grows out of all proportion, is encrypted,
+  // compressed by an unknown method, or damaged: its length or its checksum differs from what the archive says.
   [[nodiscard]] std::string read(const std::string& name, std::uint64_t most) const;
 
  private:
