@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
