@@ -75,8 +75,9 @@ std::string ZipArchive::read(const std::string& name, std::uint64_t most) const 
   constexpr std::size_t piece = std::size_t{1} << 20;
   while (true) {
     const std::size_t had = content.size();
-    content.resize(had + piece);
-    const std::int64_t got = zip_fread(file.get(), content.data() + had, piece);
+    const std::uint64_t next = std::min<std::uint64_t>(piece, facts.size - had + 1);
+    content.resize(had + next);
+    const std::int64_t got = zip_fread(file.get(), content.data() + had, next);
     if (got < 0) throw InputError(place, "is damaged: {}", zip_file_strerror(file.get()));
     content.resize(had + static_cast<std::size_t>(got));
     if (got == 0) break;
