@@ -14,9 +14,10 @@ Usage: launch/profile-model.py FRAMEWORK MODEL -o FILE [--runs N] [--threads N] 
   --shape    of an input whose sizes are not fixed in the model
 Needs the framework's Python package. Inputs are random numbers, or zeros where they are whole numbers. Prints
 {"step_s": ...}: the median time of a step without the profiler, measured in turns with the profiled steps."""
-import argparse, json, os, statistics, sys, time
+import argparse, json, os, statistics, sys
 
 import placed
+import timing
 
 WARM_UP = 3
 PACKAGES = {"onnxruntime": ("onnxruntime", "1"), "openvino": ("openvino", "2026"), "tensorflow": ("tensorflow", "2"),
@@ -72,9 +73,7 @@ class Steps:
         self.seconds = []
 
     def time(self, run):
-        begin = time.perf_counter()
-        run()
-        self.seconds.append(time.perf_counter() - begin)
+        self.seconds.append(timing.seconds_of(run))
 
     def median(self):
         return statistics.median(self.seconds[WARM_UP:])

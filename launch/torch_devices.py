@@ -2,7 +2,6 @@
 on the device of the part that reads them, and a result goes to each device that reads it once."""
 
 import copy
-import operator
 
 import torch
 
@@ -42,29 +41,21 @@ class Placed:
         for part, device in self.device_of.items():
             arguments = [self.value(values, argument, device) for argument in part.args]
             values[part, device] = run(part, self.module_of[part], arguments) if run else self.module_of[part](*arguments)
-        results = [self.value(values, result, None) for result in self.cut.results]
+        results = [self.value(values, result) for result in self.cut.results]
         for device in set(self.device_of.values()):
             if device.type == "cuda":
                 torch.cuda.synchronize(device)
         return results
 
-    def value(self, values, node, device):
-        """The value on the device; device None: where it was made."""
+    def value(self, values, node, device=None):
+        """The value on the device; without one, where it was made."""
         if not isinstance(node, torch.fx.Node):
             return node
-        if device is None:
-            made_by = producer(node)
-            device = self.device_of[made_by] if made_by is not None else next(iter(self.device_of.values()))
-        if (node, device) not in values:
-            if node.target is operator.getitem:
-                source = producer(node)
-                own = self.device_of[source]
-                if device == own:
-                    values[node, device] = self.value(values, node.args[0], own)[node.args[1]]
-                else:
-                    values[node, device] = to(self.value(values, node, own), device)
-            else:
-                values[node, device] = to(values[node, self.device_of[node]], device)
+        own = self.device_of.get(producer(node)) or device or next(iter(self.device_of.values()))
+        device = device or own
+        if (node, device) not in values:  # the results of parts are there on their own device
+            values[node, device] = (to(self.value(values, node, own), device) if device != own else
+                                    self.value(values, node.args[0], own)[node.args[1]])
         return values[node, device]
 
     def devices_of_ops(self):

@@ -7,6 +7,7 @@
 
 #include "cost/profile.hpp"
 #include "emplace/base/error.hpp"
+#include "tests/cost/damaged_text.hpp"
 #include "tests/cost/protobuf_bytes.hpp"
 
 namespace emplace::cost::profile_forms_test {
@@ -268,15 +269,7 @@ TEST(BadProfile, DamagedFilesOfEveryFormAreReadOrRefused) {
       plain_trace, execution_graph,
       field(1, field(1, field(1, cpu) + field(2, field(1, std::string("a")) + field(14, 1) + field(15, 9))))};
   EXPECT_TRUE(rc::check("bytes changed, cut out or doubled", [&] {
-    std::string text = files[*rc::gen::inRange<std::size_t>(0, files.size())];
-    for (int changes = *rc::gen::inRange(1, 4); changes > 0 && !text.empty(); --changes) {
-      const std::size_t at = *rc::gen::inRange<std::size_t>(0, text.size());
-      switch (*rc::gen::inRange(0, 3)) {
-        case 0: text[at] = *rc::gen::arbitrary<char>(); break;
-        case 1: text.erase(at, *rc::gen::inRange<std::size_t>(1, 9)); break;
-        default: text.insert(at, text.substr(at, 9)); break;
-      }
-    }
+    const std::string text = damaged(files[*rc::gen::inRange<std::size_t>(0, files.size())]);
     try {
       for (const ProfileRow& row : parse_profile(text, "p").rows) RC_ASSERT(!row.op.empty());
     } catch (const InputError&) {

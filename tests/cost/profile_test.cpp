@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "tests/cost/damaged_text.hpp"
 
 namespace emplace::cost::profile_test {
 namespace {
@@ -137,15 +138,7 @@ TEST(BadProfile, DamagedFilesAreReadOrRefused) {
   const std::string json =
       R"([{"cat":"Node","dur":7,"name":"a_kernel_time","args":{"op_name":"Conv","provider":"CPU"}},{"cat":"x"}])";
   EXPECT_TRUE(rc::check("bytes changed, cut out or doubled", [&] {
-    std::string text = *rc::gen::arbitrary<bool>() ? table : json;
-    for (int changes = *rc::gen::inRange(1, 4); changes > 0 && !text.empty(); --changes) {
-      const std::size_t at = *rc::gen::inRange<std::size_t>(0, text.size());
-      switch (*rc::gen::inRange(0, 3)) {
-        case 0: text[at] = *rc::gen::arbitrary<char>(); break;
-        case 1: text.erase(at, *rc::gen::inRange<std::size_t>(1, 9)); break;
-        default: text.insert(at, text.substr(at, 9)); break;
-      }
-    }
+    const std::string text = damaged(*rc::gen::arbitrary<bool>() ? table : json);
     try {
       // A damaged header may make it a table of another form, with several devices.
       const Profile profile = parse_profile(text, "p");
