@@ -244,4 +244,6 @@ if __name__ == "__main__":
         fail(str(error))
     except ModuleNotFoundError as error:
         fail(f"the Python package {error.name} is missing")
+    except Exception as error:  # a file that is no model, or one that the framework cannot run
+        fail(f"{given.model}: {given.framework} cannot run it: {str(error).strip().splitlines()[0] if str(error) else error!r}")
     print(json.dumps({"step_s": round(seconds, 9)}))

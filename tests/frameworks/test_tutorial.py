@@ -1,4 +1,5 @@
-"""The PyTorch path of TUTORIAL.md runs as it is written: from torch.export to a measured placement."""
+"""The PyTorch path of TUTORIAL.md runs as it is written, from torch.export to a measured placement; its commands refuse what
+is no model."""
 
 import json
 import os
@@ -41,3 +42,12 @@ def test_the_pytorch_path_of_the_tutorial_runs(tmp_path):
     placed = json.loads((tmp_path / "towers-placed.json").read_text())
     devices = {segment["device"] for segment in placed["segments"]}
     assert devices == {"cuda:0", "cuda:1"} and placed["module_of_op"]["linear"] == "left.0"
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "onnxruntime"])
+def test_a_file_that_is_no_model_is_one_sentence(tmp_path, framework):
+    (tmp_path / "model").write_text("no model")
+    done = subprocess.run([sys.executable, ROOT / "launch/profile-model.py", framework, tmp_path / "model", "-o",
+                           tmp_path / "profile"], capture_output=True, text=True)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert f"{framework} cannot run it" in done.stderr and not (tmp_path / "profile").exists()
