@@ -137,7 +137,8 @@ Action add_reproduce(CommandLine& cli) {
       .type_name("FOLDER")
       .not_empty();
   cli.add_option("--files", arguments->files,
-                 "The folder of the problems of a table that reads files: for `exact`, that of dnn-partitioning")
+                 "The folder of a table that reads files: for `exact`, that of dnn-partitioning; for `hsdag-openvino`, "
+                 "the one of scripts/hsdag-graphs")
       .type_name("FOLDER")
       .not_empty();
   cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell").within(1, 1'000'000);

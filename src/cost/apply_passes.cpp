@@ -81,6 +81,8 @@ PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, con
   const auto is_forward = [](const GraphOp& op) { return op.phase == Phase::forward; };
   const bool inference =
       !options.training && !graph.places_weight_arithmetic && std::ranges::all_of(graph.ops, is_forward);
+  if (graph.places_constants && (options.training || !options.prune))
+    throw InputError(place, "constants=placed is for inference with pruning, which says what is constant");
   if (options.prune) passes.keep(prune(graph, {.inference = inference}));
   if (options.training) {
     for (const GraphOp& op : passes.current().ops)

@@ -138,7 +138,8 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
   for (const GraphTensor& tensor : graph.tensors) {
     if (tensor.producer.is_none()) continue;
     const OutputSpec output{tensor.shape.ranked, tensor.shape.dims, tensor.dtype};
-    builder.add_tensor(tensor.producer, tensor.bytes().value_or(0), tensor.consumers, place, {}, &output);
+    const bool sent = !graph.ops[tensor.producer.index()].before_step;
+    builder.add_tensor(tensor.producer, sent ? tensor.bytes().value_or(0) : 0, tensor.consumers, place, {}, &output);
   }
 
   std::vector<std::vector<OpId>> waiting(graph.ops.size());
@@ -155,7 +156,8 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
 std::map<std::string, std::int64_t> unsized_tensors(const Graph& graph) {
   std::map<std::string, std::int64_t> counts;
   for (const GraphTensor& tensor : graph.tensors)
-    if (!tensor.producer.is_none() && !tensor.bytes()) ++counts[graph.ops[tensor.producer.index()].type];
+    if (!tensor.producer.is_none() && !tensor.bytes() && !graph.ops[tensor.producer.index()].before_step)
+      ++counts[graph.ops[tensor.producer.index()].type];
   return counts;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "cost/profile_forms.hpp"
 #include "cost/repeated_times.hpp"
 #include "cost/trace_events.hpp"

@@ -128,7 +128,8 @@ Lines lines_of(const experiment::Reproduction& reproduction) {
 // The command quoted for a shell: a built-in table by its name, another by its file.
 std::string command_of(const experiment::Reproduction& reproduction) {
   return fmt::format("emplace reproduce {}{}{}", shell_word(reproduction.table.called),
-                     reproduction.table.wants_files() ? " --files FOLDER" : "", reproduction.quick ? " --quick" : "");
+                     !reproduction.table.files().empty() ? " --files FOLDER" : "",
+                     reproduction.quick ? " --quick" : "");
 }
 
 std::string budget_text(const experiment::CellBudget& budget) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/query.hpp"
 #include "base/text.hpp"
 #include "cost/lower.hpp"
 #include "cost/unsized.hpp"
@@ -19,6 +20,17 @@ constexpr std::string_view zoo_prefix = "zoo:";
 
 bool is_zoo(std::string_view source) { return source.starts_with(zoo_prefix); }
 
+// "FILE?constants=placed": the file of a model and what is wanted of it; nothing if there is no such model.
+std::optional<NamedQuery> model_with_options(const std::string& source) {
+  const std::size_t question = source.rfind('?');
+  if (is_zoo(source) || question == std::string::npos || file_exists(source)) return std::nullopt;
+  const std::string file = source.substr(0, question);
+  if (!file_exists(file) || formats::reader_of(file) == nullptr) return std::nullopt;
+  NamedQuery query = parse_query(source.substr(question), source);
+  query.name = file;
+  return query;
+}
+
 // GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if the source is a file or has no '@' with text before it.
 std::optional<std::pair<std::string, std::string>> split_at_machine(const std::string& source) {
   const std::size_t at = source.rfind('@');
@@ -28,12 +40,23 @@ std::optional<std::pair<std::string, std::string>> split_at_machine(const std::s
 
 // The address if the source is FILE or FILE#instance?processors=4 and FILE exists.
 std::optional<formats::ProblemAddress> file_address(const std::string& source) {
-  return is_zoo(source) ? std::nullopt : formats::parse_problem_address(source);
+  return is_zoo(source) || model_with_options(source) ? std::nullopt : formats::parse_problem_address(source);
+}
+
+Graph read_with_options(const NamedQuery& model, const formats::ReadOptions& options) {
+  Graph graph = formats::read_graph(model.name, options);
+  const std::string constants = model.options.text("constants", "folded");
+  if (constants != "folded" && constants != "placed")
+    throw InputError(model.options.place(), "constants is {}, wanted folded or placed", quote(constants));
+  graph.places_constants = constants == "placed";
+  model.options.refuse_unread();
+  return graph;
 }
 
 }  // namespace
 
 Graph load_graph(const std::string& source, const formats::ReadOptions& options) {
+  if (const auto model = model_with_options(source)) return read_with_options(*model, options);
   if (!is_zoo(source)) return formats::read_graph(source, options);
   if (options.batch || !options.shapes.empty())
     throw InputError(source, "batch and shape are for model files; a zoo model takes ?batch=... among its own options");

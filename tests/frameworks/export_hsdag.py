@@ -28,9 +28,14 @@ def resnet():
 
 def bert():
     import transformers
-    sentence = {"input_ids": torch.ones(1, 128, dtype=torch.long), "attention_mask": torch.ones(1, 128, dtype=torch.long),
-                "token_type_ids": torch.zeros(1, 128, dtype=torch.long)}
+    # The released code: "one short sentence".
+    sentence = {"input_ids": torch.ones(1, 8, dtype=torch.long), "attention_mask": torch.ones(1, 8, dtype=torch.long),
+                "token_type_ids": torch.zeros(1, 8, dtype=torch.long)}
     return transformers.BertModel(transformers.BertConfig(return_dict=False)), sentence
+
+
+def values(inputs):
+    return inputs.values() if isinstance(inputs, dict) else [inputs]
 
 
 # Nodes and edges of the paper, Table 1.
@@ -43,7 +48,11 @@ def main(folder):
         model, inputs = make()
         scatter(model)
         path = f"{folder}/{name}.xml"
-        openvino.save_model(openvino.convert_model(model.eval(), example_input=inputs), path)
+        converted = openvino.convert_model(model.eval(), example_input=inputs)
+        for parameter, value in zip(converted.get_parameters(), values(inputs)):  # reshape() would change the graph
+            parameter.set_partial_shape(openvino.PartialShape(list(value.shape)))
+        converted.validate_nodes_and_infer_types()
+        openvino.save_model(converted, path)
         os.remove(path.removesuffix(".xml") + ".bin")
         net = xml.etree.ElementTree.parse(path).getroot()
         print(f"{name}: {len(net.find('layers'))} nodes, {len(net.find('edges'))} edges; "

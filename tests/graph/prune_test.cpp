@@ -36,6 +36,26 @@ TEST(Prune, MakesWeightsThatAConstantOfShapeProducesParametersOfTheirConsumers) 
   EXPECT_EQ(statistics(result.graph).flops, statistics(graph).flops);
 }
 
+TEST(Prune, LeavesConstantsAsOpsWithoutTimeWhereTheGraphPlacesThem) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {1, 3, 8, 8}));
+  const Operand half = constant(graph, "half", {16, 3, 3, 3}, DType::f16);
+  const Operand w = add(graph, "w", "Cast", {half}, {16, 3, 3, 3});
+  const Operand y = add(graph, "conv", "Conv", {x, w}, {1, 16, 8, 8});
+  add(graph, "copy", "Identity", {y}, {1, 16, 8, 8});
+  graph.places_constants = true;
+  const PassResult result = prune(graph);
+  EXPECT_THAT(names_of(result.graph), ElementsAre("half", "w", "conv", "copy"));
+  std::vector<bool> before;
+  for (const GraphOp& op : result.graph.ops) before.push_back(op.before_step);
+  EXPECT_THAT(before, ElementsAre(true, true, false, false)) << "a copy may be made on another device";
+  const OpCost cast = cost_of(result.graph, OpId{1});
+  EXPECT_EQ(cast.flops, 0);
+  EXPECT_EQ(cast.bytes_read + cast.bytes_written, 0);
+  EXPECT_EQ(cast.launches, 0);
+  EXPECT_EQ(cost_of(result.graph, OpId{2}).flops, cost_of(graph, OpId{2}).flops);
+}
+
 TEST(Prune, MakesAnIdentityOfAWeightAWeightOfItsOwn) {
   Graph graph;
   const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));

@@ -66,6 +66,8 @@ struct GraphOp {
   OpId forward_of;  // for backward and update ops: the forward op they belong to; none elsewhere
   // Bytes that stay on the op's device for the whole step besides its parameters: optimiser state, recurrent state.
   Bytes state_bytes = 0;
+  // A runtime computes it once, when it loads the model: it takes no time in a step and sends nothing (see prune).
+  bool before_step = false;
   // For an op that merge_ops made: the types of the ops that it replaces, with their counts, sorted by type.
   std::vector<std::pair<std::string, std::uint32_t>> merged_types;
 };
@@ -104,6 +106,8 @@ struct Graph {
   // Arithmetic on weights is placed, also if the graph is only evaluated: the zoo has the ops that papers placed.
   // Passes drop this.
   bool places_weight_arithmetic = false;
+  // What is known before the step stays as ops without time, where prune would remove it: papers counted such ops.
+  bool places_constants = false;
 
   // For building a graph: each function returns the new id and updates both directions of every list.
   TensorId add_input(std::string name, DType dtype, Shape shape);

@@ -20,7 +20,8 @@ struct SourceOptions {
   bool of_recipe = false;  // messages name the keys of recipes, not the options of the command line
 };
 
-// Loads a model file or "zoo:NAME?key=value".
+// Loads a model file, with "FILE?constants=placed" so that prune leaves its constants as ops without time, or
+// "zoo:NAME?key=value".
 Graph load_graph(const std::string& source, const formats::ReadOptions& options);
 
 // Whether load_problem reads the source as a file that holds a problem, and not as GRAPH@MACHINE.

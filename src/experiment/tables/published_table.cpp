@@ -107,6 +107,8 @@ void want_method(const PublishedTable& table, const std::string& name, const std
 }
 
 // InputError for an unknown placer. device:NAME is not checked, because its device depends on the machines of the rows.
+constexpr std::string_view files_folder = "$FILES/";
+
 void want_placer(const std::string& name, const std::string& place) {
   if (!name.starts_with("device:")) find_entry(search::placers(), name, "placer", place);
 }
@@ -230,8 +232,21 @@ const TableRow* PublishedTable::row(const std::string& label) const {
   return found == rows.end() ? nullptr : &*found;
 }
 
-bool PublishedTable::wants_files() const {
-  return std::ranges::any_of(rows, [](const TableRow& row) { return !row.problem.empty(); });
+std::vector<std::pair<std::string, std::string>> PublishedTable::files() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const TableRow& row : rows)
+    if (!row.problem.empty())
+      all.emplace_back(row.label, row.problem);
+    else if (row.graph.starts_with(files_folder))
+      all.emplace_back(row.label, row.graph.substr(files_folder.size(), row.graph.find('?') - files_folder.size()));
+  return all;
+}
+
+PublishedTable PublishedTable::with_files(const std::string& folder) const {
+  PublishedTable table = *this;
+  for (TableRow& row : table.rows)
+    if (row.graph.starts_with(files_folder)) row.graph.replace(0, files_folder.size(), folder + "/");
+  return table;
 }
 
 PublishedTable parse_table(std::string_view toml, const std::string& name, const std::string& file) {

@@ -56,9 +56,9 @@ struct TableRow {
   std::string label;
   std::string id;     // the label as part of a file's name
   std::string model;  // its name in the zoo
-  std::string graph;  // the problem is graph@machine,
+  std::string graph;  // the problem is graph@machine; "$FILES/..." is a file in the folder that the user names,
   std::string machine;
-  std::string problem;                            // or this file, in the folder that the user names
+  std::string problem;                            // or this file, in that folder
   std::map<std::string, Published> published;     // by method
   std::map<std::string, double> search;           // by method: published wall-clock seconds of the search
   std::map<std::string, std::string> stands_for;  // by method: the placer used instead in this row
@@ -88,8 +88,10 @@ struct PublishedTable {
 
   [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null if there is none
   [[nodiscard]] const TableRow* row(const std::string& label) const;         // null if there is none
-  // Whether the problem of some row is a file.
-  [[nodiscard]] bool wants_files() const;
+  // The files in the folder that the user names, by the labels of the rows that are made from them.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> files() const;
+  // The same table with the files of this folder as graphs.
+  [[nodiscard]] PublishedTable with_files(const std::string& folder) const;
 };
 
 // The built-in tables, for `emplace list tables`.

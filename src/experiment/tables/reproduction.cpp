@@ -222,21 +222,18 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, const Result
   return reproduction;
 }
 
-std::string wanted_file(const PublishedTable& table) {
-  return std::ranges::find_if(table.rows, [](const TableRow& row) { return !row.problem.empty(); })->problem;
-}
-
 void check_files(const PublishedTable& table, const std::string& folder) {
-  if (!table.wants_files()) return;
+  const auto files = table.files();
+  if (files.empty()) return;
   if (folder.empty())
     throw InputError(
         "--files",
-        "is needed: the folder with the problems of table {}, which are published files ({}); the first is {}",
-        quote(table.name), printable(table.source), quote(wanted_file(table)));
-  for (const TableRow& row : table.rows)
-    if (const std::string file = folder + "/" + row.problem; !row.problem.empty() && !file_exists(file))
+        "is needed: the folder with the files from which the rows of table {} are made ({}); the first is {}",
+        quote(table.name), printable(table.source), quote(files.front().second));
+  for (const auto& [label, name] : files)
+    if (const std::string file = folder + "/" + name; !file_exists(file))
       throw InputError(file, "is not there, and row {} of table {} is made from it: --files names the folder",
-                       quote(row.label), quote(table.name));
+                       quote(label), quote(table.name));
 }
 
 std::string file_of_table(const ReproductionSession& session) { return session.folder + "/table"; }
@@ -259,8 +256,9 @@ void refuse_another_table(const PublishedTable& table, const ReproductionSession
 
 }  // namespace
 
-Reproduction reproduce(const PublishedTable& table, const ReproductionSession& session) {
-  check_files(table, session.files);
+Reproduction reproduce(const PublishedTable& as_written, const ReproductionSession& session) {
+  check_files(as_written, session.files);
+  const PublishedTable table = as_written.with_files(session.files);
   if (file_exists(session.folder + "/config.toml"))
     throw InputError(session.folder, "is the folder of a training or a sweep: choose another one for the table");
   for (const char* part : {"", "/cells", "/runs"}) make_folder(session.folder + part);

@@ -166,6 +166,7 @@ OpCost cost_of(const Graph& graph, OpId id) {
   cost.known_shapes = !op.incomplete();
   for (const auto& [type, count] : op.op().merged_types)
     cost.known_type = cost.known_type && uncosted_parts(op.op(), type, count) == 0;
+  if (op.op().before_step) return {.cls = cost.cls, .launches = 0};
   return cost;
 }
 

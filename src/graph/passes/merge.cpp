@@ -96,11 +96,12 @@ class Merger {
   [[nodiscard]] GraphOp merged(std::uint32_t group) const {
     GraphOp op;
     std::map<std::string_view, std::uint32_t> types, stated;
-    bool any_forward = false, all_update = true;
+    bool any_forward = false, all_update = true, all_before = true;
     for (const std::uint32_t member : groups_.members[group]) {
       const GraphOp& was = old_.ops[member];
       any_forward = any_forward || was.phase == Phase::forward;
       all_update = all_update && was.phase == Phase::update;
+      all_before = all_before && was.before_step;
       if (op.layer.empty()) op.layer = was.layer;
       if (op.module.empty()) op.module = was.module;
       op.state_bytes = add_bytes(op.state_bytes, was.state_bytes);
@@ -117,6 +118,7 @@ class Merger {
           if (vanishes(output, group))
             op.state_bytes = add_bytes(op.state_bytes, old_.tensors[output.index()].bytes().value_or(0));
     }
+    op.before_step = all_before;
     op.merged_types.assign(types.begin(), types.end());
     op.phase = any_forward ? Phase::forward : all_update ? Phase::update : Phase::backward;
     sum_costs(group, op);

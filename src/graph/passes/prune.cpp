@@ -48,7 +48,7 @@ class Pruner {
     }
     for (std::size_t i = order.size(); i-- > 0;) find_dead(order[i]);
     for (const OpId id : model_outputs_) merge_model_output(id);
-    return rebuild(order);
+    return old_.places_constants ? mark() : rebuild(order);
   }
 
  private:
@@ -102,6 +102,7 @@ class Pruner {
   void merge_model_output(OpId id);
   void find_dead(OpId id);
   PassResult rebuild(const std::vector<OpId>& order);
+  PassResult mark();
   Operand place_constant(Graph& graph, std::uint32_t tensor);
 
   const Graph& old_;
@@ -311,6 +312,17 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
       tensor_[output.index()].now =
           Operand::of(graph.add_output(op_now[id.index()], tensor.name, tensor.dtype, tensor.shape));
     }
+  }
+  return result;
+}
+
+// The same graph, in which what is known before the step and what is no part of it takes no time. A copy does: it may
+// be on another device than what it copies.
+PassResult Pruner::mark() {
+  PassResult result{old_, {}};
+  for (std::size_t i = 0; i < old_.ops.size(); ++i) {
+    result.graph.ops[i].before_step = fate_[i] == Fate::fold || fate_[i] == Fate::dead;
+    result.became.emplace_back(i);
   }
   return result;
 }

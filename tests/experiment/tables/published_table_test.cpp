@@ -77,6 +77,17 @@ TEST(PublishedTable, HoldsNumbersAndHowEachIsMade) {
   EXPECT_EQ(table.calibration.at("cpu"), "single");
 }
 
+TEST(PublishedTable, TakesGraphsFromTheFolderThatTheUserNames) {
+  std::string text = small;
+  const std::string zoo = "zoo:rnnlm?layers=1";
+  text.replace(text.find(zoo), zoo.size(), "$FILES/sub/rnnlm.xml?constants=placed");
+  const PublishedTable table = parse_table(text, "small", "small.toml");
+  ASSERT_EQ(table.files().size(), 1U);
+  EXPECT_EQ(table.files().front(), std::pair(table.rows[0].label, std::string("sub/rnnlm.xml")));
+  EXPECT_EQ(table.with_files("here").rows[0].graph, "here/sub/rnnlm.xml?constants=placed");
+  EXPECT_EQ(parse_table(small, "small", "small.toml").with_files("here").rows[0].graph, zoo);
+}
+
 TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
   EXPECT_EQ(complaint("single = 2.5", "sinlge = 2.5"),
             "small.toml:20: unknown method 'sinlge' (did you mean 'single'?)");
