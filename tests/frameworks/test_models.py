@@ -94,3 +94,20 @@ def test_the_forms_of_a_tensorflow_model_agree(name):
     inspect(f"{name}.function.pb")  # without the weights' sizes: it is read
     if not MODELS[name].loops_over_lists:  # of which a frozen graph does not say how large their elements are
         assert frozen["lowered"]["flops"] == pytest.approx(saved["lowered"]["flops"], rel=0.02)
+
+
+@pytest.mark.long
+def test_hsdags_graphs_have_the_papers_nodes_and_its_table_is_made_of_them(tmp_path):
+    run = subprocess.run([ROOT / "scripts/hsdag-graphs"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    published = {"inception-v3": 728, "resnet-50": 396, "bert-base": 1009}
+    for name, nodes in published.items():
+        ops = inspect(f"hsdag/{name}.xml")["ops"]
+        assert abs(ops - nodes) <= 2, name  # OpenVINO 2023.3 made two more of Inception-V3
+        placed = inspect(f"hsdag/{name}.xml?constants=placed@i9-flex170-no-igpu")
+        assert placed["ops"] == ops, "constants are among what is placed"
+    run = subprocess.run([EMPLACE, "reproduce", "hsdag-openvino", "--quick", "--files", FOLDER / "hsdag", "-o", tmp_path / "made",
+                          "--json"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    made = {row["row"] for row in json.loads(run.stdout)["rows"] if row["method"] == "hsdag" and row["ours_s"]}
+    assert made == {"Inception-V3", "ResNet", "BERT"}
