@@ -1,5 +1,5 @@
 """What launch/run-tensorflow.py, run-openvino.py and run-pytorch.py share: the command line, `emplace export`, inputs,
-the comparison of outputs and of devices, and how a step is timed."""
+the comparison of outputs and of devices."""
 
 import argparse
 import importlib
@@ -31,19 +31,36 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def main(run, description):
-    """Calls run(arguments, folder), which returns the result to print, with the errors and exit codes of emplace."""
+def main(make_runner, description):
+    """Prints what make_runner(arguments).run(folder) returns, with the errors and exit codes of emplace."""
     warnings.filterwarnings("ignore", category=FutureWarning)  # of a framework about itself
     arguments = command_line(description)
     try:
-        with tempfile.TemporaryDirectory(prefix="emplace-run-") as folder:
-            result = run(arguments, pathlib.Path(folder))
+        if arguments.serve:
+            serve(make_runner(arguments), arguments)
+        else:
+            with tempfile.TemporaryDirectory(prefix="emplace-run-") as folder:
+                print(json.dumps(make_runner(arguments).run(pathlib.Path(folder))))
     except (Wrong, Differs) as error:
         say(f"error: {error}")
         sys.exit(2 if isinstance(error, Wrong) else 1)
     except KeyboardInterrupt:
         sys.exit(130)
-    print(json.dumps(result))
+
+
+def serve(runner, arguments):
+    """Answers each line, a placement, with a line: the result, or {"error": why}."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a framework prints is no answer
+    for line in sys.stdin:
+        with tempfile.TemporaryDirectory(prefix="emplace-run-") as folder:
+            arguments.run = pathlib.Path(folder) / "line.json"
+            arguments.run.write_text(line)
+            try:
+                result = runner.run(pathlib.Path(folder))
+            except (Wrong, Differs) as error:
+                result = {"error": str(error)}
+        print(json.dumps(result), file=answers, flush=True)
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -58,7 +75,9 @@ def command_line(description):
     text, own = description
     parser = argparse.ArgumentParser(prog=f"launch/{pathlib.Path(sys.argv[0]).name}", description=text, formatter_class=Help)
     add = parser.add_argument
-    add("run", metavar="RUN", help="folder of a run, a placement, or - for a placement on standard input")
+    add("run", metavar="RUN", nargs="?", help="folder of a run, a placement, or - for a placement on standard input")
+    add("--serve", action="store_true",
+        help="instead of RUN: a placement on each line of standard input; each is answered with a line")
     add("--model", help="the model that was placed; not needed for a run's folder")
     add("--shape", action="append", default=[], metavar="INPUT=SIZES", help="sizes of an input, as x=1x3x224x224")
     add("--batch", type=count(1), help="size of the unknown first dimension of the inputs")
@@ -79,7 +98,10 @@ def command_line(description):
     if len(sys.argv) == 1:
         parser.print_help(sys.stderr)
         sys.exit(2)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if (arguments.run is None) != arguments.serve:
+        parser.error("needs either RUN or --serve")
+    return arguments
 
 
 def count(least):
@@ -181,9 +203,12 @@ def export(arguments, folder, target, ending, name_of):
     for shape in arguments.shape:
         command += ["--shape", shape]
     command += ["--" + option.replace("_", "-") for option in PASSED_ON if getattr(arguments, option)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    *notes, last = done.stderr.strip().splitlines() or [""]
+    for line in notes + [last] * (done.returncode == 0):
+        say(line)
     if done.returncode != 0:
-        sys.exit(done.returncode)  # emplace has said why
+        raise (Wrong if done.returncode == 2 else Differs)(last.removeprefix("error: "))
     report = json.loads(done.stdout)
     if report["not_in_model"]:
         say(f"{len(report['not_in_model'])} ops of the placement are not in the model's file (shared weights, and what was "

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs an OpenVINO IR with each layer on its device (HETERO), compares the outputs with those of the unplaced model,
 says where each layer ran, and prints the median time of an inference as JSON; `-` makes it an evaluator
-(evaluator=command).
+(evaluator=command), --serve one that keeps running (command.keep=true).
 
 Devices of the placement are the CPU plugin and further instances of it, CPU2, CPU3, ..., in the order of their names,
 unless --rename gives another name (gpu:0=GPU.0). Each instance computes with its own memory and --threads threads, in
@@ -21,20 +21,19 @@ from placed import Differs, Wrong, say
 os.environ.setdefault("OPENVINO_TELEMETRY", "0")
 
 
-def start(openvino, names, threads):
-    """The runtime with these devices; Wrong for one that is not here."""
-    core = openvino.Core()
+def make_devices(core, names, threads):
+    """Gives the runtime these devices; Wrong for one that is not here."""
     for name in names:
-        if re.fullmatch(r"CPU\d+", name):
-            core.register_plugin("openvino_intel_cpu_plugin", name)
-        elif name not in core.available_devices:
+        if name in core.available_devices:
+            continue
+        if not re.fullmatch(r"CPU\d+", name):
             here = ", ".join(core.available_devices)
             raise Wrong(f"OpenVINO has no device '{name}' here; there are {here}, and CPU2, CPU3, ... are made")
+        core.register_plugin("openvino_intel_cpu_plugin", name)
     for name in {"CPU", *names}:
         if name.startswith("CPU"):
             core.set_property(name, {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads,
                                      "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False})
-    return core
 
 
 def affinities(file):
@@ -100,36 +99,58 @@ def head_of(blob):
     return blob[:blob.find(b"</hetero>")].decode(errors="replace")
 
 
-def run(arguments, folder):
-    openvino = placed.framework("openvino", "2026")
-    exported = placed.export(arguments, folder, "openvino", ".xml",
-                             lambda number: f"CPU{number + 1}" if number else "CPU")
-    names = list(exported.renamed.values())
-    core = start(openvino, names, arguments.threads)
-    timing.pin_to_cores(len(names))
-    weights = exported.model.removesuffix(".xml") + ".bin"
-    unplaced_model, model = core.read_model(exported.model), core.read_model(str(exported.file), weights)
-    sizes = fix_sizes(unplaced_model, exported)
-    fix_sizes(model, exported)
-    set_affinities(model, affinities(exported.file))
-    values = [placed.random_input(port.node.friendly_name, sizes[port.node.friendly_name],
-                                  port.element_type.to_dtype(), number) for number, port in enumerate(model.inputs)]
-    hetero = "HETERO:" + ",".join(names)
-    result, unplaced = {}, None
-    if arguments.check or arguments.reference:
-        unplaced = Running(core, unplaced_model, "CPU", values)
-    if arguments.check:
-        running = Running(core, model, hetero, values, {"PERF_COUNT": True})
-        result["difference"] = placed.compare(unplaced.outputs(), running.outputs(), arguments.tolerance)
-        ran, fused = where_layers_ran(running)
-        asked = exported.asked()
-        result["ops"] = placed.say_where(asked, ran, "folded or fused under another name")
-        in_other = [layer for layer in fused if layer in asked]
-        say(f"of these {len(in_other)} ran as part of another layer: {placed.listed(in_other)}")
-    running = Running(core, model, hetero, values)
-    times = timing.timed(running.call, arguments, unplaced and unplaced.call)
-    return {**times, **result, "devices": len(names), "openvino": openvino.__version__.split("-")[0]}
+class Unplaced:
+    """The model as it is: its inputs, and what it makes of them."""
+
+    def __init__(self, core, exported, arguments):
+        self.file = exported.model
+        model = core.read_model(self.file)
+        sizes = fix_sizes(model, exported)
+        self.values = [placed.random_input(port.node.friendly_name, sizes[port.node.friendly_name],
+                                           port.element_type.to_dtype(), number)
+                       for number, port in enumerate(model.inputs)]
+        if arguments.check or arguments.reference:
+            self.running = Running(core, model, "CPU", self.values)
+            self.outputs = self.running.outputs()
+
+    def call(self):
+        self.running.call()
+
+
+class Runner:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.openvino = placed.framework("openvino", "2026")
+        self.core = self.openvino.Core()
+        self.unplaced = None
+
+    def run(self, folder):
+        arguments, core = self.arguments, self.core
+        exported = placed.export(arguments, folder, "openvino", ".xml",
+                                 lambda number: f"CPU{number + 1}" if number else "CPU")
+        names = list(exported.renamed.values())
+        make_devices(core, names, arguments.threads)
+        timing.pin_to_cores(len(names))
+        if self.unplaced is None or self.unplaced.file != exported.model:
+            self.unplaced = Unplaced(core, exported, arguments)
+        unplaced = self.unplaced
+        model = core.read_model(str(exported.file), exported.model.removesuffix(".xml") + ".bin")
+        fix_sizes(model, exported)
+        set_affinities(model, affinities(exported.file))
+        hetero = "HETERO:" + ",".join(names)
+        result = {}
+        if arguments.check:
+            running = Running(core, model, hetero, unplaced.values, {"PERF_COUNT": True})
+            result["difference"] = placed.compare(unplaced.outputs, running.outputs(), arguments.tolerance)
+            ran, fused = where_layers_ran(running)
+            asked = exported.asked()
+            result["ops"] = placed.say_where(asked, ran, "folded or fused under another name")
+            in_other = [layer for layer in fused if layer in asked]
+            say(f"of these {len(in_other)} ran as part of another layer: {placed.listed(in_other)}")
+        running = Running(core, model, hetero, unplaced.values)
+        times = timing.timed(running.call, arguments, unplaced.call)
+        return {**times, **result, "devices": len(names), "openvino": self.openvino.__version__.split("-")[0]}
 
 
 if __name__ == "__main__":
-    placed.main(run, (__doc__, []))
+    placed.main(Runner, (__doc__, []))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs a PyTorch program with each op on its device, compares the outputs with those of the unplaced program, says where
-each op ran, and prints the median time of a step as JSON; `-` makes it an evaluator (evaluator=command).
+each op ran, and prints the median time of a step as JSON; `-` makes it an evaluator (evaluator=command), --serve one
+that keeps running (command.keep=true).
 
 The program is an archive of torch.export (.pt2). The placement may also be of an ONNX file that torch.onnx.export made;
 the archive is then that of the program that this returns (torch.export.save(program.exported_program, FILE)), named by
@@ -16,9 +17,9 @@ the archive is then that of the program that this returns (torch.export.save(pro
                           disk until they are used; everything is computed on the one CPU, as accelerate does it"""
 
 import ast
+import functools
 import json
 import pathlib
-import re
 import sys
 
 sys.dont_write_bytecode = True  # nothing is left in this folder
@@ -33,19 +34,40 @@ OPTIONS = [
 ]
 
 
-def load(exported, arguments):
-    """The file of the program, and the program with weights."""
-    import torch_parts
+class Program:
+    """The program of a model, its inputs, and what it makes of them."""
 
-    file = pathlib.Path(arguments.program or exported.model)
-    if file.suffix != ".pt2":
-        file = file.with_suffix(".pt2")
-    if not file.exists():
-        raise Wrong(f"{file}: there is no such archive; torch.export.save writes one (--program)")
-    try:
-        return str(file), torch_parts.load(str(file))
-    except Exception as error:
-        raise Wrong(f"{file}: PyTorch cannot load it: {str(error).splitlines()[0]}")
+    def __init__(self, torch, exported, arguments):
+        import torch_parts
+
+        self.torch, self.model = torch, exported.model
+        file = pathlib.Path(arguments.program or exported.model)
+        if file.suffix != ".pt2":
+            file = file.with_suffix(".pt2")
+        if not file.exists():
+            raise Wrong(f"{file}: there is no such archive; torch.export.save writes one (--program)")
+        self.file = str(file)
+        try:
+            self.program = torch_parts.load(self.file)
+        except Exception as error:
+            raise Wrong(f"{file}: PyTorch cannot load it: {str(error).splitlines()[0]}")
+        self.inputs = inputs_of(torch, self.program)
+        self.processes = {}  # by their number
+
+    @functools.cached_property
+    def outputs(self):
+        with self.torch.no_grad():
+            return dict(enumerate(self.torch.utils._pytree.tree_flatten(self.unplaced())[0]))
+
+    @functools.cached_property
+    def unplaced(self):
+        args, kwargs = arguments_of(self.program, self.inputs)
+        return functools.partial(self.program.module(), *args, **kwargs)
+
+    @functools.cached_property
+    def scopes(self):
+        """The node of the program that each op of an ONNX file was made from."""
+        return scopes_in(self.model) if self.model.endswith(".onnx") else {}
 
 
 def inputs_of(torch, program):
@@ -76,46 +98,34 @@ def arguments_of(program, inputs):
     return tree_unflatten(inputs, program.call_spec.in_spec)
 
 
-def unplaced_outputs(torch, program, inputs):
-    args, kwargs = arguments_of(program, inputs)
-    with torch.no_grad():
-        return dict(enumerate(torch.utils._pytree.tree_flatten(program.module()(*args, **kwargs))[0]))
-
-
-def by_processes(torch, arguments, folder):
+def by_processes(runner, arguments, folder):
     """One process for each device; with --by pipeline each is a stage."""
-    import torch_parts
+    import torch_processes
 
     exported = placed.export(arguments, folder, "pytorch", ".json", lambda number: f"rank:{number}")
     ranks = len(exported.renamed)
     if sorted(exported.renamed.values()) != [f"rank:{rank}" for rank in range(ranks)]:
         raise Wrong(f"--rename: devices are processes here, rank:0 to rank:{ranks - 1}, each of one device")
-    file, program = load(exported, arguments)
-    inputs = inputs_of(torch, program)
-    node_of = nodes_of_ops(exported, program, file)
+    program = runner.program_of(exported)
+    node_of = nodes_of_ops(exported, program)
     segments = segments_of(exported, node_of)
     microbatches = arguments.microbatches if arguments.by == "pipeline" else 0
     if microbatches:
-        want_pipeline(torch_parts, program, segments, inputs)
-    settings = {"threads": arguments.threads, "runs": arguments.runs, "warm_up": arguments.warm_up,
-                "microbatches": microbatches, "reference": bool(arguments.reference)}
-    try:
-        torch.multiprocessing.spawn(torch_parts.work, nprocs=ranks,
-                                    args=(ranks, str(folder), file, segments, inputs, settings))
-    except Exception as error:
-        lines = str(error).strip().splitlines()
-        raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
-        raise Differs(f"a process failed: {(raised or lines)[-1]}")
-    done = [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(ranks)]
+        want_pipeline(program, segments)
+    if ranks not in program.processes or program.processes[ranks].ended:
+        program.processes[ranks] = torch_processes.Processes(ranks, program.file, program.inputs, arguments.threads)
+    processes = program.processes[ranks]
+    done = processes.prepare(segments, microbatches)
     for rank, one in enumerate(done):
         say(f"rank:{rank} on core {one['core']}: {one['parts']} parts" +
             ("" if microbatches else f", {one['sent']} tensors sent"))
-    result = check(torch, program, inputs, done, exported, node_of, microbatches, arguments) if arguments.check else {}
-    times = [max(end for _, end in step) - min(begin for begin, _ in step) for step in zip(*(one["times"] for one in done))]
+    result = check(program, done, exported, node_of, microbatches, arguments) if arguments.check else {}
+    timed = processes.time(arguments.runs, arguments.warm_up, bool(arguments.reference))
+    times = [max(end for _, end in step) - min(begin for begin, _ in step) for step in zip(*(one["times"] for one in timed))]
     times = [each / max(microbatches, 1) for each in times]
-    result = {**timing.summary(times), "waited": max(one["waited"] for one in done), **result, "devices": ranks}
+    result = {**timing.summary(times), "waited": max(one["waited"] for one in timed), **result, "devices": ranks}
     timing.say_waited(result)
-    return timing.against_reference(result, done[0]["reference"], arguments)
+    return timing.against_reference(result, timed[0]["reference"], arguments)
 
 
 def segments_of(exported, node_of):
@@ -123,58 +133,61 @@ def segments_of(exported, node_of):
             for segment in json.loads(exported.file.read_text())["segments"]]
 
 
-def by_devices(torch, arguments, folder):
+def by_devices(runner, arguments, folder):
     """All parts in this process."""
     import torch_devices
 
+    torch = runner.torch
     exported = placed.export(arguments, folder, "pytorch", ".json", None)
     for name in exported.renamed.values():
         if name != "cpu" and not (name.startswith("cuda:") and torch.cuda.is_available()):
             raise Wrong(f"PyTorch has no device '{name}' here; --rename gives it another name")
-    file, program = load(exported, arguments)
-    inputs = inputs_of(torch, program)
-    node_of = nodes_of_ops(exported, program, file)
+    program = runner.program_of(exported)
+    node_of = nodes_of_ops(exported, program)
     with torch.no_grad():
-        model = torch_devices.Placed(program, segments_of(exported, node_of), inputs)
+        model = torch_devices.Placed(program.program, segments_of(exported, node_of), program.inputs)
         result = {}
         if arguments.check:
             found = {position: value.cpu() for position, value in enumerate(model.step()) if hasattr(value, "cpu")}
-            wanted = unplaced_outputs(torch, program, inputs)
             ran = model.devices_of_ops()
-            result = {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance),
+            result = {"difference": placed.compare(arrays(program.outputs), arrays(found), arguments.tolerance),
                       "ops": placed.say_where(exported.asked(), {op: ran[node] for op, node in node_of.items() if node in ran},
                                               "the program has no node for them")}
-        args, kwargs = arguments_of(program, inputs)
-        unplaced = program.module()
-        times = timing.timed(model.step, arguments, lambda: unplaced(*args, **kwargs))
+        times = timing.timed(model.step, arguments, program.unplaced)
     return {**times, **result, "devices": len(exported.renamed)}
 
 
-def nodes_of_ops(exported, program, file):
-    """The node of the program that each placed op is (part of)."""
-    names, scopes = {node.name for node in program.graph.nodes}, {}
-    if exported.model.endswith(".onnx"):
-        import onnx
+def scopes_in(file):
+    import onnx
 
-        for node in onnx.load(exported.model, load_external_data=False).graph.node:
-            for entry in node.metadata_props:
-                if entry.key == "pkg.torch.onnx.name_scopes":
-                    scopes[node.name] = ast.literal_eval(entry.value)[-1]  # modules, then the node
+    scopes = {}
+    for node in onnx.load(file, load_external_data=False).graph.node:
+        for entry in node.metadata_props:
+            if entry.key == "pkg.torch.onnx.name_scopes":
+                scopes[node.name] = ast.literal_eval(entry.value)[-1]  # modules, then the node
+    return scopes
+
+
+def nodes_of_ops(exported, program):
+    """The node of the program that each placed op is (part of)."""
+    names, scopes, asked = {node.name for node in program.program.graph.nodes}, program.scopes, exported.asked()
     found = {}
-    for op in exported.asked():
+    for op in asked:
         for name in (op, scopes.get(op), op.removeprefix("node_")):
             if name in names:
                 found.setdefault(op, name)
-    if len(found) < len(exported.asked()) / 2:
-        raise Wrong(f"{file}: only {len(found)} of {len(exported.asked())} placed ops are nodes of it, so it is of another "
+    if len(found) < len(asked) / 2:
+        raise Wrong(f"{program.file}: only {len(found)} of {len(asked)} placed ops are nodes of it, so it is of another "
                     "model; of an ONNX file, it has to be saved from the program that torch.onnx.export returns "
                     "(torch.export.save(program.exported_program, FILE))")
     return found
 
 
-def want_pipeline(torch_parts, program, segments, inputs):
+def want_pipeline(program, segments):
     """Puts the devices in the order of their stages; Wrong if one has two."""
-    order = list(torch_parts.Cut(program, segments, inputs).rank_of.values())
+    import torch_parts
+
+    order = list(torch_parts.Cut(program.program, segments, program.inputs).rank_of.values())
     if len(set(order)) != len(order):
         raise Wrong(f"--by pipeline: the placement goes back to a device ({len(order)} parts on {len(set(order))} devices); "
                     "--by processes runs it")
@@ -182,11 +195,11 @@ def want_pipeline(torch_parts, program, segments, inputs):
         segment["device"] = f"rank:{order.index(int(segment['device'].removeprefix('rank:')))}"
 
 
-def check(torch, program, inputs, done, exported, node_of, microbatches, arguments):
+def check(program, done, exported, node_of, microbatches, arguments):
     found = {position: value for one in done for position, value in one["results"].items()}
-    wanted = unplaced_outputs(torch, program, inputs)
+    wanted = program.outputs
     if microbatches:
-        wanted = {position: torch.cat([value] * microbatches) for position, value in wanted.items()}
+        wanted = {position: program.torch.cat([value] * microbatches) for position, value in wanted.items()}
         return {"difference": placed.compare(arrays(wanted), arrays(found), arguments.tolerance)}
     ran_nodes = {node: f"rank:{rank}" for rank, one in enumerate(done) for node in one["ops"]}
     ran = {op: ran_nodes[node] for op, node in node_of.items() if node in ran_nodes}
@@ -194,34 +207,32 @@ def check(torch, program, inputs, done, exported, node_of, microbatches, argumen
             "ops": placed.say_where(exported.asked(), ran, "the program has no node for them")}
 
 
-def by_device_map(torch, arguments, folder):
+def by_device_map(runner, arguments, folder):
     """The modules of the program, dispatched by accelerate."""
     placed.framework("accelerate", "1")
     import accelerate
 
+    torch = runner.torch
     exported = placed.export(arguments, folder, "pytorch", ".json", lambda number: "disk" if number else "cpu")
     for name in exported.renamed.values():
         if name not in ("cpu", "disk") and not (name.startswith("cuda:") and torch.cuda.is_available()):
             raise Wrong(f"--rename: PyTorch has no device '{name}' here; there are cpu and disk")
-    _, program = load(exported, arguments)
-    inputs = inputs_of(torch, program)
+    program = runner.program_of(exported)
     content = json.loads(exported.file.read_text())
-    module = torch.export.unflatten(program)
+    module = torch.export.unflatten(program.program)
     device_map = whole_map(module, content)
     model = accelerate.dispatch_model(module, device_map, main_device="cpu", offload_dir=str(folder / "weights"))
-    args, kwargs = arguments_of(program, inputs)
+    args, kwargs = arguments_of(program.program, program.inputs)
     result = {}
     if arguments.check:
         with torch.no_grad():
             made = torch.utils._pytree.tree_flatten(model(*args, **kwargs))[0]
-        wanted = unplaced_outputs(torch, program, inputs)
-        result["difference"] = placed.compare(arrays(wanted), arrays(dict(enumerate(made))), arguments.tolerance)
+        result["difference"] = placed.compare(arrays(program.outputs), arrays(dict(enumerate(made))), arguments.tolerance)
         ran = {name: "disk" if weight.is_meta else str(weight.device) for name, weight in model.named_parameters()}
         asked = {name: device_of(device_map, name) for name in ran}
         result["weights"] = placed.say_where(asked, ran, "", "weights")
-    unplaced = program.module()
     with torch.no_grad():
-        times = timing.timed(lambda: model(*args, **kwargs), arguments, lambda: unplaced(*args, **kwargs))
+        times = timing.timed(lambda: model(*args, **kwargs), arguments, program.unplaced)
     return {**times, **result, "devices": len(exported.renamed)}
 
 
@@ -251,12 +262,21 @@ def whole_map(module, content):
     return device_map
 
 
-def run(arguments, folder):
-    torch = placed.framework("torch", "2")
-    torch.set_num_threads(arguments.threads)
-    by = {"device-map": by_device_map, "devices": by_devices}.get(arguments.by, by_processes)
-    return {**by(torch, arguments, folder), "torch": torch.__version__.split("+")[0]}
+class Runner:
+    def __init__(self, arguments):
+        self.arguments, self.program = arguments, None
+        self.torch = placed.framework("torch", "2")
+        self.torch.set_num_threads(arguments.threads)
+
+    def program_of(self, exported):
+        if self.program is None or self.program.model != exported.model:
+            self.program = Program(self.torch, exported, self.arguments)
+        return self.program
+
+    def run(self, folder):
+        by = {"device-map": by_device_map, "devices": by_devices}.get(self.arguments.by, by_processes)
+        return {**by(self, self.arguments, folder), "torch": self.torch.__version__.split("+")[0]}
 
 
 if __name__ == "__main__":
-    placed.main(run, (__doc__, OPTIONS))
+    placed.main(Runner, (__doc__, OPTIONS))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs a GraphDef in TensorFlow with each op on its device, compares the outputs with those of the unplaced graph, says
-where each op ran, and prints the median time of a step as JSON; `-` makes it an evaluator (evaluator=command).
+where each op ran, and prints the median time of a step as JSON; `-` makes it an evaluator (evaluator=command), --serve
+one that keeps running (command.keep=true).
 
 Devices of the placement are logical CPU devices, in the order of their names, unless --rename gives another name
 (gpu:0=/device:GPU:0). Each has one core and runs one op at a time: control dependencies keep its ops in the placement's
@@ -146,7 +147,7 @@ class Running:
     def __init__(self, tf, graph, step, devices, arguments, grappler=False):
         v1 = tf.compat.v1
         config = v1.ConfigProto(intra_op_parallelism_threads=arguments.threads, inter_op_parallelism_threads=devices,
-                                device_count={"CPU": devices}, allow_soft_placement=False)
+                                use_per_session_threads=True, device_count={"CPU": devices}, allow_soft_placement=False)
         if not grappler:
             config.graph_options.optimizer_options.opt_level = -1  # L0
             config.graph_options.rewrite_options.disable_meta_optimizer = True
@@ -212,54 +213,80 @@ def check_devices(tf, names):
     return 1 + max((int(name.rsplit(":", 1)[1]) for name in names if name.startswith("/device:CPU:")), default=0)
 
 
-def run(arguments, folder):
-    with quiet():
-        tf = placed.framework("tensorflow", "2")
-    exported = placed.export(arguments, folder, "tensorflow", ".pb", lambda number: f"/device:CPU:{number}")
-    names = list(exported.renamed.values())
-    cpus = check_devices(tf, names)
-    timing.pin_to_cores(cpus)
+class Unplaced:
+    """The graph as it is: what a step of it is, and what that makes of random inputs."""
 
-    unplaced_graph, graph = read_graph(tf, exported.model), read_graph(tf, exported.file)
-    step = Step(graph, arguments, exported.model)
-    if not arguments.free_order:
-        keep_order(graph, step.in_order(exported.order))
-        keep_order(unplaced_graph, step.in_order(exported.order))
-    values = []
-    for number, node in enumerate(step.inputs):
-        shape = node.attr["shape"].shape
-        sizes = None if shape.unknown_rank else [size.size if size.size >= 0 else None for size in shape.dim]
-        sizes = placed.sizes_of(node.name, sizes, exported)
-        dtype = tf.dtypes.as_dtype(node.attr["dtype"].type).as_numpy_dtype
-        values.append(placed.random_input(node.name, sizes, dtype, number))
-    for node in unplaced_graph.node:
-        node.device = ""
-    try:
-        running = Running(tf, graph, step, cpus, arguments)
-        unplaced = Running(tf, unplaced_graph, step, cpus, arguments) if arguments.check or arguments.reference else None
-        result = {}
+    def __init__(self, tf, exported, arguments):
+        self.file = exported.model
+        graph = read_graph(tf, self.file)
+        self.step = Step(graph, arguments, self.file)
+        if not arguments.free_order:
+            keep_order(graph, self.step.in_order(None))
+        self.values = []
+        for number, node in enumerate(self.step.inputs):
+            shape = node.attr["shape"].shape
+            sizes = None if shape.unknown_rank else [size.size if size.size >= 0 else None for size in shape.dim]
+            sizes = placed.sizes_of(node.name, sizes, exported)
+            dtype = tf.dtypes.as_dtype(node.attr["dtype"].type).as_numpy_dtype
+            self.values.append(placed.random_input(node.name, sizes, dtype, number))
+        for node in graph.node:
+            node.device = ""
+        if arguments.check or arguments.reference:
+            self.running = Running(tf, graph, self.step, 1, arguments)
         if arguments.check:
-            result = check(running, unplaced, values, exported, step, arguments)
-        if arguments.grappler:
-            running = Running(tf, graph, step, cpus, arguments, grappler=True)
-            left = running.devices_of_ops(values)
-            gone = [name for name in exported.asked() if name in step.needed and name not in left]
-            say(f"Grappler and constant folding removed or merged {len(gone)} ops of the step: {placed.listed(gone)}")
-        times = timing.timed(lambda: running.call(*values), arguments, unplaced and (lambda: unplaced.call(*values)))
-    except tf.errors.OpError as error:
-        raise Differs(f"TensorFlow refuses the placed graph: {str(error.message).splitlines()[0]}")
-    return {**times, **result, "devices": len(names), "tensorflow": tf.__version__}
+            self.outputs = outputs_of(self.running, self.values, self.step)
+
+    def call(self):
+        self.running.call(*self.values)
 
 
-def check(running, unplaced, values, exported, step, arguments):
-    wanted, found = {}, {}
+class Runner:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        with quiet():
+            self.tf = placed.framework("tensorflow", "2")
+        self.unplaced = None
+
+    def run(self, folder):
+        tf, arguments = self.tf, self.arguments
+        exported = placed.export(arguments, folder, "tensorflow", ".pb", lambda number: f"/device:CPU:{number}")
+        cpus = check_devices(tf, exported.renamed.values())
+        timing.pin_to_cores(cpus)
+        graph = read_graph(tf, exported.file)
+        try:
+            if self.unplaced is None or self.unplaced.file != exported.model:
+                self.unplaced = Unplaced(tf, exported, arguments)
+            step, values = self.unplaced.step, self.unplaced.values
+            if not arguments.free_order:
+                keep_order(graph, step.in_order(exported.order))
+            running = Running(tf, graph, step, cpus, arguments)
+            result = check(running, self.unplaced, exported, arguments) if arguments.check else {}
+            if arguments.grappler:
+                running.session.close()
+                running = Running(tf, graph, step, cpus, arguments, grappler=True)
+                left = running.devices_of_ops(values)
+                gone = [name for name in exported.asked() if name in step.needed and name not in left]
+                say(f"Grappler and constant folding removed or merged {len(gone)} ops of the step: {placed.listed(gone)}")
+            times = timing.timed(lambda: running.call(*values), arguments, self.unplaced.call)
+            running.session.close()
+        except tf.errors.OpError as error:
+            raise Differs(f"TensorFlow refuses the placed graph: {str(error.message).splitlines()[0]}")
+        return {**times, **result, "devices": len(exported.renamed), "tensorflow": tf.__version__}
+
+
+def outputs_of(running, values, step):
+    """Of some steps from the beginning, and the variables after them."""
+    outputs = {}
     for number in range(STEPS_COMPARED if step.init else 1):
-        for all_outputs, one in ((wanted, unplaced), (found, running)):
-            all_outputs.update({f"{name} of step {number}": value for name, value in one.outputs(values).items()})
+        outputs.update({f"{name} of step {number}": value for name, value in running.outputs(values).items()})
     if step.init:
-        wanted.update(unplaced.variables())
-        found.update(running.variables())
-    difference = placed.compare(wanted, found, arguments.tolerance)
+        outputs.update(running.variables())
+    return outputs
+
+
+def check(running, unplaced, exported, arguments):
+    step, values = unplaced.step, unplaced.values
+    difference = placed.compare(unplaced.outputs, outputs_of(running, values, step), arguments.tolerance)
     ran = running.devices_of_ops(values)
     inputs = {node.name for node in step.inputs}
     asked = {op: device for op, device in exported.asked().items() if op in step.needed - inputs}
@@ -270,4 +297,4 @@ def check(running, unplaced, values, exported, step, arguments):
 
 
 if __name__ == "__main__":
-    placed.main(run, (__doc__, OPTIONS))
+    placed.main(Runner, (__doc__, OPTIONS))

@@ -10,12 +10,18 @@ from placed import say
 MOST_REPETITIONS = 3
 
 
+CORES = sorted(os.sched_getaffinity(0))
+
+
 def pin_to_cores(devices):
-    """Keeps the process on one core for each device; says so if there are fewer."""
-    cores = sorted(os.sched_getaffinity(0))
-    if devices > len(cores):
-        say(f"{devices} devices share {len(cores)} cores")
-    os.sched_setaffinity(0, cores[:devices])
+    """Keeps all threads of the process on one core for each device; says so if there are fewer."""
+    if devices > len(CORES):
+        say(f"{devices} devices share {len(CORES)} cores")
+    for thread in pathlib.Path("/proc/self/task").iterdir():
+        try:
+            os.sched_setaffinity(int(thread.name), CORES[:devices])
+        except ProcessLookupError:
+            pass  # the thread has ended
 
 
 def timed(step, arguments, unplaced=None):

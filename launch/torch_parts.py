@@ -1,19 +1,14 @@
-"""A PyTorch program in the parts that `emplace export --for pytorch` names, and the processes that run them: one for
-each device, on a core of its own, which send each other tensors with gloo (torch.distributed)."""
+"""A PyTorch program in the parts that `emplace export --for pytorch` names, and what the process of a device does with
+its own: processes send each other tensors with torch.distributed."""
 
 import importlib
 import operator
-import os
-import time
 import zipfile
-from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 from torch.fx.passes.shape_prop import ShapeProp, TensorMetadata
 from torch.fx.passes.split_module import split_module
-
-import timing
 
 
 def load(file):
@@ -209,74 +204,3 @@ class Stage(torch.nn.Module):
                       torch.empty(value.meta["tensor_meta"].shape, dtype=value.meta["tensor_meta"].dtype) if raw else
                       buffer_for(value) for value in values)
                 for values, raw in ((self.takes, self.is_first), (self.gives, self.is_last))]
-
-
-def join(rank, ranks, folder, threads):
-    """Makes this one of the processes, on a core of its own."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[rank % len(cores)]})
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    torch.set_num_threads(threads)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks,
-                            timeout=timedelta(seconds=120))
-
-
-@torch.no_grad()
-def work(rank, ranks, folder, file, segments, inputs, settings):
-    """The process of a device: writes to the folder its results, the ops that it ran, and when each step of it began and
-    ended, on the clock that all processes of the machine share."""
-    join(rank, ranks, folder, settings["threads"])
-    program = load(file)
-    cut = Cut(program, segments, inputs)
-    done = {"core": min(os.sched_getaffinity(0))}
-    if settings["microbatches"]:
-        step, done["results"] = stage_of(cut, rank, inputs, settings["microbatches"])
-        done["ops"], done["parts"], done["sent"] = [], 1, 0
-    else:
-        process = Process(cut, rank)
-        done["ops"] = ops = []
-        values = process.step(lambda part, values: ops.extend(cut.ops_of(part, values)))
-        done["results"] = {position: value_of(values, value) for position, value in process.results.items()}
-        done["parts"], done["sent"] = len(process.own), sum(map(len, process.sends.values()))
-
-        def step():
-            process.step(cut.run)
-
-    unplaced = program.module(check_guards=False) if settings["reference"] and rank == 0 else None
-    for _ in range(settings["warm_up"]):
-        step()
-    for _ in range(timing.MOST_REPETITIONS):
-        done["times"], done["reference"], seconds, waiting = [], [], [], timing.Waiting()
-        for _ in range(settings["runs"]):
-            dist.barrier()
-            begin = time.perf_counter()
-            step()
-            done["times"].append((begin, time.perf_counter()))
-            dist.barrier()
-            seconds.append(time.perf_counter() - begin)
-            if unplaced is not None:
-                done["reference"].append(timing.seconds_of(lambda: unplaced(*inputs)))
-        done["waited"] = waiting.share()
-        steady = torch.tensor([timing.is_steady(timing.summary(seconds))])
-        dist.broadcast(steady, 0)
-        if steady:
-            break
-    torch.save(done, f"{folder}/{rank}.pt")
-    dist.destroy_process_group()
-
-
-def stage_of(cut, rank, inputs, microbatches):
-    """A step of GPipe's schedule on the stage of this process, and the results if it is the last one."""
-    from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
-
-    stage, stages = Stage(cut, rank), len(cut.rank_of)
-    takes, gives = stage.examples()
-    schedule = ScheduleGPipe(PipelineStage(stage, rank, stages, torch.device("cpu"), input_args=takes, output_args=gives),
-                             microbatches)
-    batch = [torch.cat([cut.fixed[value]] * microbatches) for value in stage.takes] if rank == 0 else []
-
-    def step():
-        return schedule.eval(*batch)
-
-    made = step()
-    return step, dict(enumerate(flat([made]))) if rank == stages - 1 else {}

@@ -85,6 +85,26 @@ TEST_F(Measured, TheProgramsTimesAreLearnedFromForAnyNumberOfRanks) {
   EXPECT_EQ(read_file(folder_ / "ranks/best.placement.json"), read_file(folder_ / "alone/best.placement.json"));
 }
 
+TEST_F(Measured, AKeptProgramGivesTheSameTrainingAndIsStartedOnceForEachRankThatMeasures) {
+  // A checksum of the placement without spaces and ends of lines, in which the two inputs differ.
+  const std::string kept =
+      "echo start >>starts; while IFS= read -r line; do set -- $(echo \"$line\" | tr -d ' \\n' | cksum); "
+      "echo \"{\\\"seconds\\\": 0.$((1000 + $1 % 9000))}\"; done";
+  const std::string anew = "set -- $(tr -d ' \\n' | cksum); echo \"{\\\"seconds\\\": 0.$((1000 + $1 % 9000))}\"";
+  const auto expected = emplace_run(training("anew", anew, {"--json"}));
+  ASSERT_EQ(expected.exit_code, 0) << expected.err;
+  for (const int ranks : {1, 3}) {
+    const std::string run = fmt::format("kept{}", ranks);
+    std::filesystem::remove(folder_ / "starts");
+    const auto done = emplace_run(ranks, training(run, kept, {"command.keep=true", "--json"}));
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(json::parse(done.out)["makespan_ps"], json::parse(expected.out)["makespan_ps"]);
+    EXPECT_EQ(read_file(folder_ / run + "/best.placement.json"), read_file(folder_ / "anew/best.placement.json"));
+    EXPECT_LE(read_file(folder_ / "starts").size(), 2 * std::strlen("start\n")) << "two measure at most";
+    EXPECT_TRUE(none_left_with(mark_));
+  }
+}
+
 TEST_F(Measured, TheTableMeasuresWhatPlacersFindAndClaimsNoBound) {
   const auto done = emplace_run(training("run", checksum_ + "; echo run >>count"));
   ASSERT_EQ(done.exit_code, 0) << done.err;

@@ -44,6 +44,17 @@ TEST(CommandAnswer, ClosingBracketsAloneAreNoJson) {
   EXPECT_THAT(read_command_answer("]]]]1").failure, HasSubstr("wanted JSON"));
 }
 
+TEST(CommandAnswer, MayBeAReasonInsteadOfATime) {
+  const CommandAnswer infeasible = read_command_answer(R"({"feasible": false, "reason": "out of memory"})");
+  EXPECT_EQ(infeasible.failure, "out of memory");
+  EXPECT_TRUE(infeasible.infeasible && infeasible.reported);
+  const CommandAnswer error = read_command_answer(R"({"error": "another program has the GPU", "seconds": 1})");
+  EXPECT_EQ(error.failure, "another program has the GPU");
+  EXPECT_TRUE(error.reported && !error.infeasible) << "so that it is asked again";
+  EXPECT_FALSE(read_command_answer(R"({"feasible": 0})").reported);
+  EXPECT_EQ(read_command_answer(R"({"error": null, "seconds": 1})").seconds, 1);
+}
+
 TEST(CommandAnswer, WithAKeyTwiceIsRefused) {
   EXPECT_EQ(read_command_answer(R"({"seconds": 1, "seconds": 2})").failure, "it printed 'seconds' twice in one object");
   EXPECT_EQ(read_command_answer(R"({"seconds": 1, "devices": [{"a": 1}, {"a": 1, "b": {"a": 2}, "a": 3}]})").failure,

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "base/files.hpp"
 #include "tests/problem/tiny.hpp"
@@ -128,6 +130,59 @@ TEST(CommandEvaluator, DoesNotMeasureAPlacementWithTooManyCuts) {
   EXPECT_EQ(outcomes[0], (Outcome{.why = Infeasible::too_many_cuts, .subject = 1}));
   EXPECT_EQ(outcomes[1], (Outcome{.makespan = 500 * test::ms}));
   EXPECT_EQ(read_file(folder / "runs"), "x\n");
+}
+
+// The placements of two problems, asked of a shell script that is started with `keep`.
+class KeptCommand : public ::testing::Test {
+ protected:
+  std::vector<Outcome> outcomes_of(const std::string& script, const std::string& more = "") {
+    ConfigTable options = ConfigTable::parse_toml("keep = true\nrepeat = 1\n" + more, "test");
+    options.set("run",
+                {ConfigList{{"sh", "test"}, {"-c", "test"}, {"echo start >>starts; " + script, "test"}}, "test"});
+    options.set("folder", {folder_.path(), "test"});
+    EvaluatorChoice choice{"command", options};
+    choice.options = entry_of(choice).resolve(options);
+    const auto evaluator = make_evaluator(choice, {problems_, Schedule::fifo, 7});
+    std::vector<EvaluationJob> jobs;
+    for (std::size_t i = 0; i < 4; ++i) jobs.push_back({0, &placement_, nullptr, EvaluationJob::no_series, &why_[i]});
+    jobs[2].problem = 1;
+    return evaluator->evaluate(jobs);
+  }
+  [[nodiscard]] std::string starts() const { return read_file(folder_ / "starts"); }
+
+  const test::TemporaryFolder folder_;
+  const Problem one_ = tiny(plain_devices(2), {{"a", {1, 2}}}, {});
+  const Problem two_ = tiny(plain_devices(2), {{"b", {1, 2}}}, {});
+  const Problem* const problems_[2] = {&one_, &two_};
+  const Placement placement_{{1}, {}};
+  std::string why_[4];
+};
+
+TEST_F(KeptCommand, IsStartedOnceForEachProblemAndGetsEachPlacementOnALine) {
+  const auto outcomes = outcomes_of(
+      "i=0; while read line; do i=$((i + 1)); echo $i; echo $EMPLACE_RANK \"$line\" >>lines; done", "warmup = 1");
+  // The programs count their answers; the first for a placement is its warm-up.
+  for (const auto& [job, seconds] : {std::pair{0, 2}, {1, 4}, {2, 2}, {3, 6}})
+    EXPECT_EQ(outcomes[static_cast<std::size_t>(job)], (Outcome{.makespan = seconds * 1000 * test::ms})) << job;
+  EXPECT_EQ(starts(), "start\nstart\n");
+  const std::string lines = read_file(folder_ / "lines");
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 8);
+  EXPECT_THAT(lines, AllOf(StartsWith("7 {"), HasSubstr("\"b\":")));
+}
+
+TEST_F(KeptCommand, GoesOnAfterAnErrorThatItReportsAndIsStartedAgainAfterNonsense) {
+  const std::string third = "i=0; while read line; do i=$((i + 1)); [ $i -lt 2 ] && echo 1 || echo ";
+  const auto error = outcomes_of(third + "'{\"error\": \"out of memory\"}'; done", "retries = 2");
+  EXPECT_TRUE(error[0].feasible() && error[2].feasible());
+  EXPECT_EQ(error[1].why, Infeasible::not_measured);
+  EXPECT_THAT(why_[1], AllOf(HasSubstr("/sh"), EndsWith(": out of memory")));
+  EXPECT_EQ(starts(), "start\nstart\n");
+  std::filesystem::remove(folder_ / "starts");
+  const auto nonsense = outcomes_of(third + "nonsense; done", "retries = 0");
+  EXPECT_EQ(nonsense[1].why, Infeasible::not_measured);
+  EXPECT_THAT(why_[1], HasSubstr("it printed 'nonsense'"));
+  EXPECT_TRUE(nonsense[3].feasible());
+  EXPECT_EQ(starts(), "start\nstart\nstart\n");
 }
 
 }  // namespace

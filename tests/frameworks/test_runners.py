@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -33,14 +34,26 @@ def emplace(*arguments, code=0):
 
 
 def launch(script, *arguments, text=None, **environment):
-    return subprocess.run([sys.executable, ROOT / "launch" / script, *map(str, arguments)], capture_output=True, text=True,
+    begin = time.monotonic()
+    done = subprocess.run([sys.executable, ROOT / "launch" / script, *map(str, arguments)], capture_output=True, text=True,
                           input=text, env={**os.environ, "EMPLACE": EMPLACE, **environment})
+    done.elapsed = time.monotonic() - begin
+    return done
+
+
+def results_of(done):
+    """Of each line. All timed runs were made while the script ran, however slow the machine is; at least half of them took
+    the median or longer."""
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    for result in results:
+        if "error" not in result:
+            assert 0 < result["least"] <= result["seconds"] and result["seconds"] * result["runs"] / 2 < done.elapsed
+    return results
 
 
 def result_of(done):
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    assert 0 < result["least"] <= result["seconds"] < 10
+    result, = results_of(done)
     return result
 
 
@@ -242,14 +255,47 @@ def test_the_library_of_the_python_package_measures_placements_of_onnx_models(on
 # Runs and evaluators
 
 
+@pytest.fixture(scope="module")
+def models(request, folder):
+    def make(script):
+        if script == "run-tensorflow.py":
+            return small_models.tensorflow_training(folder / "served.pb", True)
+        return small_models.openvino_cnn(folder / "served.xml") if script == "run-openvino.py" else request.getfixturevalue("program")
+
+    return make
+
+
+@pytest.mark.parametrize("script, package, options", [
+    ("run-tensorflow.py", "tensorflow", ["--allow-unsized"]), ("run-openvino.py", "openvino", []), ("run-pytorch.py", "torch", []),
+    pytest.param("run-pytorch.py", "torch", ["--by", "devices"], marks=pytest.mark.long)])
+def test_a_script_that_serves_answers_each_placement_as_a_run_of_its_own_does(script, package, options, models):
+    """Also after a placement that uses fewer devices, and after lines that are no placements of the model."""
+    needs(package)
+    model = models(script)
+    unsized = [option for option in options if option == "--allow-unsized"]
+    two, one = place(model, "round-robin", "cores-x2", *unsized), place(model, "single", "cores-x2", *unsized)
+    of_another = json.loads(two.read_text())
+    of_another["ops"]["no such op"] = of_another["ops"].pop(next(iter(of_another["ops"])))
+    lines = [json.dumps(json.loads(file.read_text())) for file in (two, one)]
+    lines = [lines[0], lines[1], "{", json.dumps(of_another), lines[0]]
+    served = results_of(launch(script, "--serve", "--model", model, *options, *FEW, text="".join(line + "\n" for line in lines)))
+    alone = [result_of(launch(script, file, "--model", model, *options, *FEW)) for file in (two, one)]
+    assert len(served) == len(lines)
+    for number, single in ((0, alone[0]), (1, alone[1]), (4, alone[0])):
+        for key in ("difference", "ops", "devices", "runs"):
+            assert served[number][key] == single[key], key
+    assert "not valid JSON" in served[2]["error"] and "line.json" in served[2]["error"]
+    assert "'no such op'" in served[3]["error"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("script, make", [("run-tensorflow.py", "tensorflow_cnn"), ("run-openvino.py", "openvino_cnn")])
 def test_a_training_measures_with_the_runner_and_its_folder_runs_by_itself(tmp_path, script, make):
     needs(script.removeprefix("run-").removesuffix(".py"))
     model = getattr(small_models, make)(tmp_path / ("m.pb" if "tensorflow" in make else "m.xml"))
-    command = [str(ROOT / "launch" / script), "-", "--model", str(model), "--no-check", *FEW]
+    command = [str(ROOT / "launch" / script), "--serve", "--model", str(model), "--no-check", *FEW]
     emplace("train", "post", f"problem={model}@cores-x2", "evaluator=command", f"command.run={json.dumps(command)}",
-            "command.repeat=1", "evaluations=4", "post.samples_per_update=2", "compare=[]", f"run={tmp_path / 'run'}")
+            "command.keep=true", "command.repeat=1", "evaluations=4", "post.samples_per_update=2", "compare=[]", f"run={tmp_path / 'run'}")
     result = result_of(launch(script, tmp_path / "run", *FEW))
     assert result["ops"]["elsewhere"] == 0
 

@@ -70,16 +70,21 @@ CommandAnswer time_of(const Json& value, const char* what) {
   return {.seconds = seconds};
 }
 
+// A text that the program gives as a reason.
+std::optional<std::string> reason_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return std::nullopt;
+  return printable(found->get<std::string>().substr(0, 1000));
+}
+
 CommandAnswer answer_of(const Json& object) {
+  if (auto error = reason_in(object, "error")) return {.failure = std::move(*error), .reported = true};
   if (const auto feasible = object.find("feasible"); feasible != object.end()) {
     if (!feasible->is_boolean()) return failed("its \"feasible\" is neither true nor false");
-    if (!feasible->get<bool>()) {
-      const auto reason = object.find("reason");
-      return {.failure = reason != object.end() && reason->is_string()
-                             ? printable(reason->get<std::string>().substr(0, 1000))
-                             : std::string("it said that the placement is infeasible"),
-              .infeasible = true};
-    }
+    if (!feasible->get<bool>())
+      return {.failure = reason_in(object, "reason").value_or("it said that the placement is infeasible"),
+              .infeasible = true,
+              .reported = true};
   }
   const char* found = nullptr;
   for (const char* key : {"seconds", "makespan_s", "load_s"}) {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -26,6 +29,7 @@ struct CommandOptions {
   std::int64_t repeat = 3;
   std::int64_t warmup = 0;
   std::int64_t retries = 1;
+  bool keep = false;
 };
 
 void describe(CommandOptions& o, OptionVisitor& visit) {
@@ -35,7 +39,11 @@ void describe(CommandOptions& o, OptionVisitor& visit) {
   visit("folder", o.folder,
         {.help = "Folder in which the program runs and a relative path is looked up; by default the current one."});
   visit("seconds", o.seconds,
-        {.min = 0, .max = 1e6, .above_min = true, .unit = "s", .help = "Time limit of one run; then it is killed."});
+        {.min = 0,
+         .max = 1e6,
+         .above_min = true,
+         .unit = "s",
+         .help = "Time limit of one run, or with keep of one answer; then the program is killed."});
   visit("repeat", o.repeat,
         {.min = 1, .max = 1000, .help = "Timed runs per placement; the median of their times is its time."});
   visit("warmup", o.warmup,
@@ -44,6 +52,10 @@ void describe(CommandOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .max = 1000,
          .help = "How many failed runs of a placement are repeated before it counts as infeasible."});
+  visit(
+      "keep", o.keep,
+      {.help = "Whether the program keeps running: it gets a placement JSON on each line of standard input and answers "
+               "each with a line. One is started for each problem and each rank that measures."});
 }
 
 CommandOptions read(const ConfigTable& table) {
@@ -93,8 +105,8 @@ class CommandEvaluator final : public DirectEvaluator {
     program_.seconds = options_.seconds;
     program_.words = options_.run;
     program_.words.front() = find_program(options_.run.front(), options_.folder, place);
-    environment_ = environment_without_mpi();
-    environment_.push_back(fmt::format("EMPLACE_RANK={}", setup.rank));
+    program_.environment = environment_without_mpi();
+    program_.environment.push_back(fmt::format("EMPLACE_RANK={}", setup.rank));
   }
 
   std::vector<Outcome> evaluate_now(std::span<const EvaluationJob> jobs) override {
@@ -107,7 +119,7 @@ class CommandEvaluator final : public DirectEvaluator {
       const Problem& problem = *problems_[job.problem];
       Outcome outcome;
       judge_cuts(problem, job.placement->device.data(), outcome);
-      if (outcome.feasible()) outcome = measure(problem, *job.placement, why);
+      if (outcome.feasible()) outcome = measure(job.problem, *job.placement, why);
       outcomes.push_back(outcome);
       if (job.message != nullptr) *job.message = std::move(why);
     }
@@ -115,16 +127,12 @@ class CommandEvaluator final : public DirectEvaluator {
   }
 
  private:
-  Outcome measure(const Problem& problem, const Placement& placement, std::string& why) {
-    const InputFile input(formats::write_placement_json(problem, placement, schedule_));
-    program_.environment = environment_;
-    program_.environment.push_back("EMPLACE_PROBLEM=" + problem.name);
+  Outcome measure(std::uint32_t number, const Placement& placement, std::string& why) {
+    const Asked asked = options_.keep ? asking_kept(number, placement) : starting(number, placement);
     std::vector<Ticks> times;
     const auto wanted = static_cast<std::size_t>(options_.warmup + options_.repeat);
     for (std::int64_t failures = 0; times.size() < wanted;) {
-      const ProgramEnd end = run_program(program_, input.get());
-      const CommandAnswer answer =
-          end.failure.empty() ? read_command_answer(end.output) : CommandAnswer{.failure = end.failure};
+      const CommandAnswer answer = asked();
       if (answer.infeasible) {
         why = answer.failure;
         return infeasible();
@@ -142,6 +150,41 @@ class CommandEvaluator final : public DirectEvaluator {
     return outcome;
   }
 
+  using Asked = std::function<CommandAnswer()>;
+
+  // The program is started for each answer.
+  [[nodiscard]] Asked starting(std::uint32_t number, const Placement& placement) const {
+    const auto input = std::make_shared<const InputFile>(text_of(number, placement));
+    return [program = program_for(number), input] { return answer_in(run_program(program, input->get())); };
+  }
+
+  // The program of the problem is asked, and started if it does not run.
+  [[nodiscard]] Asked asking_kept(std::uint32_t number, const Placement& placement) {
+    auto& kept = kept_[number];
+    if (!kept) kept = std::make_unique<KeptProgram>(program_for(number));
+    std::string line = text_of(number, placement);
+    std::ranges::replace(line, '\n', ' ');
+    return [&program = *kept, line = std::move(line)] {
+      CommandAnswer answer = answer_in(program.ask(line));
+      if (!answer.failure.empty() && !answer.reported) program.stop();  // what it prints next may be no answer either
+      return answer;
+    };
+  }
+
+  static CommandAnswer answer_in(const ProgramEnd& end) {
+    return end.failure.empty() ? read_command_answer(end.output) : CommandAnswer{.failure = end.failure};
+  }
+
+  [[nodiscard]] std::string text_of(std::uint32_t number, const Placement& placement) const {
+    return formats::write_placement_json(*problems_[number], placement, schedule_);
+  }
+
+  [[nodiscard]] ProgramToRun program_for(std::uint32_t number) const {
+    ProgramToRun program = program_;
+    program.environment.push_back("EMPLACE_PROBLEM=" + problems_[number]->name);
+    return program;
+  }
+
   static Outcome infeasible() {
     Outcome outcome;
     outcome.why = Infeasible::not_measured;
@@ -152,7 +195,7 @@ class CommandEvaluator final : public DirectEvaluator {
   const std::vector<const Problem*> problems_;
   const Schedule schedule_;
   ProgramToRun program_;
-  std::vector<std::string> environment_;
+  std::map<std::uint32_t, std::unique_ptr<KeptProgram>> kept_;  // by the number of the problem
 };
 
 }  // namespace
