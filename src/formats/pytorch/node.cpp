@@ -73,20 +73,6 @@ std::string_view module_in_stack(std::string_view stack) {
 
 }  // namespace
 
-std::optional<Value> find_member(Value object, const Place& place, std::string_view key) {
-  std::optional<Value> found;
-  object.each_member(place, [&](std::string_view name, Value value) {
-    if (name == key && !value.is_null()) found = value;
-  });
-  return found;
-}
-
-Value need_member(Value object, const Place& place, std::string_view key) {
-  const auto found = find_member(object, place, key);
-  if (!found) throw InputError(place.str(), "has no {}", quote(key));
-  return *found;
-}
-
 ProgramArgument read_argument(Value value, const Place& place) {
   ProgramArgument argument;
   value.each_member(place, [&](std::string_view kind, Value content) {

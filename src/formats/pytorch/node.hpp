@@ -7,14 +7,9 @@
 #include <vector>
 
 #include "emplace/graph/graph.hpp"
-#include "formats/json/json.hpp"
+#include "formats/json/members.hpp"
 
 namespace emplace::formats {
-
-// The member of an object; nothing if it has none of this name.
-std::optional<json::Value> find_member(json::Value object, const json::Place& place, std::string_view key);
-// InputError if it has none.
-json::Value need_member(json::Value object, const json::Place& place, std::string_view key);
 
 // An argument or a result. Texts are those of the document.
 struct ProgramArgument {
