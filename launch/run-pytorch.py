@@ -111,6 +111,7 @@ def by_processes(runner, arguments, folder):
     segments = segments_of(exported, node_of)
     microbatches = arguments.microbatches if arguments.by == "pipeline" else 0
     if microbatches:
+        segments = merged(segments)
         want_pipeline(program, segments)
     if ranks not in program.processes or program.processes[ranks].ended:
         program.processes[ranks] = torch_processes.Processes(ranks, program.file, program.inputs, arguments.threads)
@@ -131,6 +132,17 @@ def by_processes(runner, arguments, folder):
 def segments_of(exported, node_of):
     return [{"device": segment["device"], "nodes": [node_of[op] for op in segment["ops"] if op in node_of]}
             for segment in json.loads(exported.file.read_text())["segments"]]
+
+
+def merged(segments):
+    """Those that follow each other on a device as one."""
+    result = []
+    for segment in segments:
+        if result and result[-1]["device"] == segment["device"]:
+            result[-1]["nodes"] += segment["nodes"]
+        else:
+            result.append(segment)
+    return result
 
 
 def by_devices(runner, arguments, folder):

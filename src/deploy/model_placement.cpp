@@ -180,6 +180,11 @@ ModelPlacement read_model_placement(const std::string& model, const source::Sour
     result.device_of_op.push_back(now.is_none() ? "" : result.device_of_placed[now.index()]);
     result.reason_of_op.push_back(now.is_none() ? none : placed);
   }
+  if (const std::vector<std::uint32_t>& order = read.placement.order; !order.empty()) {
+    std::vector<std::uint32_t> rank(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i + 1;
+    for (const OpId now : result.passed.became) result.rank_of_op.push_back(now.is_none() ? 0 : rank[now.index()]);
+  }
   follow_neighbours(result);
   return result;
 }

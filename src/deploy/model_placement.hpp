@@ -22,6 +22,9 @@ struct ModelPlacement {
   Graph graph;                            // as it is in the file: op i is the i-th node
   std::vector<std::string> device_of_op;  // of each op of `graph`; "" if the reason is `none`
   std::vector<Reason> reason_of_op;
+  // Of each op: the place of its placed op in the placement's order, from 1 on, and 0 for others; empty without an
+  // order.
+  std::vector<std::uint32_t> rank_of_op;
   PassResult passed;                          // the graph that was placed, and the op that each op became
   std::vector<std::string> device_of_placed;  // of each op of the placed graph
   std::string problem, schedule;              // as the placement's file names them; may be ""

@@ -122,7 +122,7 @@ class OnnxExport {
     // Ops without a device must be in a part too; any device is right for them.
     std::vector<std::string> device_of_op = placement_.device_of_op;
     std::ranges::replace(device_of_op, std::string(), devices_.front());
-    segments_ = segments_of(placement_.graph, device_of_op);
+    segments_ = segments_of(placement_.graph, device_of_op, placement_.rank_of_op);
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       formats::OnnxPart part;
       part.file = part_file(i, segments_[i].device);

@@ -24,7 +24,7 @@ PytorchJson segments_in_order(const ModelPlacement& placement, const DeviceNames
   std::vector<std::string> device_of_op = placement.device_of_op;
   std::ranges::replace(device_of_op, std::string(), devices.front());
   PytorchJson list = PytorchJson::array();
-  for (const Segment& segment : segments_of(placement.graph, device_of_op)) {
+  for (const Segment& segment : segments_of(placement.graph, device_of_op, placement.rank_of_op)) {
     PytorchJson ops = PytorchJson::array();
     for (const OpId op : segment.ops)
       if (placement.reason_of_op[op.index()] == ModelPlacement::Reason::placed)

@@ -24,7 +24,8 @@ std::vector<Dependence> dependences_of(const Graph& graph) {
 
 }  // namespace
 
-std::vector<Segment> segments_of(const Graph& graph, const std::vector<std::string>& device_of_op) {
+std::vector<Segment> segments_of(const Graph& graph, const std::vector<std::string>& device_of_op,
+                                 const std::vector<std::uint32_t>& rank) {
   EMPLACE_CHECK(device_of_op.size() == graph.ops.size(), "a device for each op");
   std::vector<std::string> names = device_of_op;
   std::ranges::sort(names);
@@ -33,7 +34,7 @@ std::vector<Segment> segments_of(const Graph& graph, const std::vector<std::stri
     devices.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(names, name) - names.begin()));
 
   std::vector<Segment> segments;
-  const std::vector<std::uint32_t> segment_of = segment_of_op(dependences_of(graph), devices);
+  const std::vector<std::uint32_t> segment_of = segment_of_op(dependences_of(graph), devices, rank);
   for (std::size_t op = 0; op < segment_of.size(); ++op) {
     if (segment_of[op] >= segments.size()) segments.resize(segment_of[op] + 1);
     Segment& segment = segments[segment_of[op]];
