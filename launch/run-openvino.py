@@ -4,9 +4,10 @@ says where each layer ran, and prints the median time of an inference as JSON; `
 (evaluator=command), --serve one that keeps running (command.keep=true).
 
 Devices of the placement are the CPU plugin and further instances of it, CPU2, CPU3, ..., in the order of their names,
-unless --rename gives another name (gpu:0=GPU.0). Each instance computes with its own memory and --threads threads, in
-single precision; parts that do not need each other run at the same time. Where layers ran is what the compiled model
-reports: the part of each layer in its profile, and the device of each part in its export."""
+unless --rename gives another name (gpu:0=GPU.0). Each instance computes with its own memory, in single precision. HETERO
+runs one part after the other, whatever their devices are, so that all instances share the same --threads cores. Where
+layers ran is what the compiled model reports: the part of each layer in its profile, and the device of each part in its
+export."""
 
 import os
 import re
@@ -121,6 +122,7 @@ class Runner:
     def __init__(self, arguments):
         self.arguments = arguments
         self.openvino = placed.framework("openvino", "2026")
+        timing.pin_to_cores(arguments.threads)  # before the runtime counts cores: its parts use all that it finds
         self.core = self.openvino.Core()
         self.unplaced = None
 
@@ -130,7 +132,6 @@ class Runner:
                                  lambda number: f"CPU{number + 1}" if number else "CPU")
         names = list(exported.renamed.values())
         make_devices(core, names, arguments.threads)
-        timing.pin_to_cores(len(names))
         if self.unplaced is None or self.unplaced.file != exported.model:
             self.unplaced = Unplaced(core, exported, arguments)
         unplaced = self.unplaced
