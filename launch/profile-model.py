@@ -4,7 +4,7 @@
 Usage: launch/profile-model.py FRAMEWORK MODEL -o FILE [--runs N] [--threads N] [--fused] [--shape INPUT=1x3x224x224]...
   FRAMEWORK  onnxruntime  MODEL.onnx                     FILE: JSON
              openvino     MODEL.xml or MODEL.onnx        FILE: the execution graph, XML
-             tensorflow   a frozen GraphDef, MODEL.pb    FILE: step stats, protobuf (TF_ENABLE_ONEDNN_OPTS=0 in the
+             tensorflow   a GraphDef, MODEL.pb           FILE: step stats, protobuf (TF_ENABLE_ONEDNN_OPTS=0 in the
                           environment keeps oneDNN from fusing also without --fused, and is slower)
              pytorch      MODEL.pt2 (torch.export)       FILE: JSON, a range for each node of the graph
   --runs     runs after three for warming up (20); each op's median counts
@@ -14,7 +14,7 @@ Usage: launch/profile-model.py FRAMEWORK MODEL -o FILE [--runs N] [--threads N] 
   --shape    of an input whose sizes are not fixed in the model
 Needs the framework's Python package. Inputs are random numbers, or zeros where they are whole numbers. Prints
 {"step_s": ...}: the median time of a step without the profiler, measured in turns with the profiled steps."""
-import argparse, json, os, statistics, sys
+import argparse, importlib, json, os, statistics, sys
 
 import placed
 import timing
@@ -165,22 +165,24 @@ def tensorflow(given):
     os.environ["CUDA_VISIBLE_DEVICES"], os.environ["TF_CPP_MIN_LOG_LEVEL"] = "-1", "3"
     import tensorflow as tf
     v1 = tf.compat.v1
-    definition = v1.GraphDef()
-    with open(given.model, "rb") as file:
-        definition.ParseFromString(file.read())
+    runner = importlib.import_module("run-tensorflow")  # which knows what a step is
+    definition = runner.read_graph(tf, given.model)
+    step = runner.Step(definition, argparse.Namespace(init=None, fetch=[]), given.model)
     config = v1.ConfigProto(intra_op_parallelism_threads=given.threads, inter_op_parallelism_threads=1)
     if not given.fused:
         config.graph_options.rewrite_options.disable_meta_optimizer = True
         config.graph_options.optimizer_options.opt_level = v1.OptimizerOptions.L0
+        runner.keep_order(definition, step.in_order(None))  # so that oneDNN fuses as little as in a placed graph
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(definition, name="")
-        ops = graph.get_operations()
-        read = {tensor.op.name for op in ops for tensor in op.inputs} | {before.name for op in ops for before in op.control_inputs}
+        inputs = [graph.get_operation_by_name(node.name) for node in step.inputs]
         feed = {op.outputs[0]: value(op.name, op.outputs[0].shape.as_list() if op.outputs[0].shape.rank is not None else None,
-                                     op.outputs[0].dtype.as_numpy_dtype, given) for op in ops if op.type == "Placeholder"}
-        fetch = [op for op in ops if op.name not in read and op.type not in ("Placeholder", "Const", "NoOp")]
+                                     op.outputs[0].dtype.as_numpy_dtype, given) for op in inputs}
+        fetch = [graph.get_operation_by_name(name) for name in step.ends]
         # Fetching ops, not tensors, copies no results.
         session = v1.Session(config=config)
+        if step.init:
+            session.run(graph.get_operation_by_name(step.init))
         profile, steps = v1.RunMetadata(), Steps()
         for run in range(WARM_UP + given.runs):
             steps.time(lambda: session.run(fetch, feed))
@@ -222,7 +224,7 @@ def pytorch(given):
         for _ in range(WARM_UP + given.runs):
             steps.time(lambda: module(*args, **kwargs))
         interpreter = Ranges(module)
-        flat = interpreter.module.graph._codegen.process_inputs(*args, **kwargs)
+        flat = torch.utils._pytree.tree_leaves((args, kwargs))
         with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=0, warmup=WARM_UP, active=given.runs, repeat=1),
                      on_trace_ready=lambda trace: trace.export_chrome_trace(given.output)) as profiler:
             for _ in range(WARM_UP + given.runs):
