@@ -7,9 +7,11 @@
 #include "app/command.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
+#include "app/serving.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "emplace/search/bound.hpp"
+#include "serving/cluster_json.hpp"
 
 namespace emplace::app {
 
@@ -27,6 +29,10 @@ ExitCode run_bound(const Arguments& arguments) {
   if (!(arguments.seconds > 0 && std::isfinite(arguments.seconds)))
     throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
   const Objective objective = arguments.objective.get();
+  if (serving::is_cluster_file(arguments.problem)) {
+    refuse_for_cluster(arguments.problem, objective != Objective::step ? "--objective" : arguments.graph.given());
+    return bound_throughput(arguments.problem, arguments.seconds, arguments.json);
+  }
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const search::BoundReport report =
       search::lower_bounds(problem, objective, arguments.seconds, [] { return stop_requested(); });

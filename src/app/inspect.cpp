@@ -8,6 +8,7 @@
 #include "app/inspect_checkpoint.hpp"
 #include "app/inspect_machine.hpp"
 #include "app/result_json.hpp"
+#include "app/serving.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -20,6 +21,7 @@
 #include "formats/workload/workload.hpp"
 #include "graph/ops/inputs.hpp"
 #include "graph/ops/op_table.hpp"
+#include "serving/cluster_json.hpp"
 
 namespace emplace::app {
 
@@ -247,6 +249,10 @@ ExitCode run_inspect(const Arguments& arguments) {
     arguments.graph.refuse(file, "checkpoint");
     refuse_names(arguments, "checkpoint");
     inspect_checkpoint(file, experiment::load_checkpoint(file), "", arguments.json);
+  } else if (extension == ".json" && serving::is_cluster_file(file)) {
+    arguments.graph.refuse(file, "cluster");
+    refuse_names(arguments, "cluster");
+    inspect_cluster(file, arguments.json);
   } else if (extension == ".json") {
     const std::string text = read_file(file);
     const formats::json::TopKeys keys = formats::json::top_keys(text);

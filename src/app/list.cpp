@@ -1,5 +1,5 @@
 // emplace list
-// recipes|policies|learners|placers|evaluators|strategies|models|machines|tables|readers|exporters|simulators
+// recipes|policies|learners|placers|serving-placers|evaluators|strategies|models|machines|tables|readers|exporters|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -18,6 +18,7 @@
 #include "experiment/tables/published_table.hpp"
 #include "formats/workload/workload.hpp"
 #include "learn/learner.hpp"
+#include "serving/placer.hpp"
 #include "simulate/published/published.hpp"
 #include "zoo/zoo.hpp"
 
@@ -50,6 +51,7 @@ constexpr Kind kinds[] = {
     {"policies", [] { return infos(policy::policies()); }},
     {"learners", [] { return infos(learn::learners()); }},
     {"placers", [] { return infos(search::placers()); }},
+    {"serving-placers", [] { return infos(serving::placers()); }},
     {"evaluators", [] { return infos(evaluate::evaluators()); }},
     {"strategies", [] { return infos(experiment::sweep_strategies()); }},
     {"models", [] { return infos(zoo::zoo()); }},

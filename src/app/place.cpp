@@ -9,6 +9,7 @@
 #include "app/curve.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
+#include "app/serving.hpp"
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
@@ -21,6 +22,7 @@
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
 #include "search/common/first_placement.hpp"
+#include "serving/cluster_json.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 #include "verdict/infeasible.hpp"
 #include "verdict/references.hpp"
@@ -221,11 +223,34 @@ void print_json_result(const Arguments& arguments, const Placed& placed, const J
     fmt::print(stderr, "no placement is feasible: {}\n", judged.subject.why_nothing);
 }
 
+// A plan on a cluster has no ops, so that what is said about ops is refused.
+ExitCode place_nodes(const Arguments& arguments, const ConfigTable& options) {
+  const auto refuse = [&](const char* option, bool given) {
+    refuse_for_cluster(arguments.problem, given ? option : nullptr);
+  };
+  refuse("--policy", !arguments.policy.empty());
+  refuse("--curve", !arguments.curve.empty());
+  refuse("--schedule", !arguments.schedule.name.empty());
+  refuse("--objective", arguments.objective.get() != Objective::step);
+  refuse(arguments.graph.given(), true);
+  refuse("--pin, --forbid, --together and --max-cuts", !arguments.constraints.constraints.empty());
+  return place_on_cluster({.method = arguments.method,
+                           .file = arguments.problem,
+                           .start = arguments.start,
+                           .output = arguments.output,
+                           .options = options,
+                           .seed = arguments.seed,
+                           .evaluations = arguments.evaluations,
+                           .seconds = arguments.seconds,
+                           .json = arguments.json});
+}
+
 ExitCode run_place(Arguments arguments, dist::World* world) {
   set_work_to_save(false);  // until the search begins
   settle_method(arguments);
   check(arguments);
   const ConfigTable options = placer_options(arguments);
+  if (serving::is_cluster_file(arguments.problem)) return place_nodes(arguments, options);
   std::optional<experiment::TrainedPolicy> trained;
   if (!arguments.policy.empty()) {
     trained = experiment::TrainedPolicy::load(arguments.policy);

@@ -7,12 +7,14 @@
 #include "app/command.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
+#include "app/serving.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "report/perfetto.hpp"
 #include "report/timeline_svg.hpp"
+#include "serving/cluster_json.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 #include "simulate/published/published.hpp"
 
@@ -99,6 +101,18 @@ ExitCode run_simulate(const Arguments& arguments) {
     refuse_overwriting(output, {arguments.problem, arguments.placement});
   if (!arguments.svg.empty() && arguments.svg == arguments.trace)
     throw InputError("--svg", "and --trace name one file, {}: one would replace the other", quote(arguments.svg));
+  if (serving::is_cluster_file(arguments.problem)) {
+    const auto refuse = [&](const char* option, bool given) {
+      refuse_for_cluster(arguments.problem, given ? option : nullptr);
+    };
+    refuse("--trace", !arguments.trace.empty());
+    refuse("--svg", !arguments.svg.empty());
+    refuse("--simulator", !arguments.simulator.empty());
+    refuse("--schedule", !arguments.schedule.name.empty());
+    refuse("--objective", arguments.objective.get() != Objective::step);
+    refuse(arguments.graph.given(), true);
+    return simulate_layout(arguments.problem, arguments.placement, arguments.json);
+  }
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
   const auto engine = make_engine(arguments, problem, schedule);

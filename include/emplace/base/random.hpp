@@ -29,6 +29,7 @@ enum class Purpose : std::uint32_t {
   sweep_strategy = 16,
   draw_machine = 17,
   polish = 18,
+  serving_search = 19,
 };
 
 struct StreamKey {
