@@ -54,7 +54,8 @@ std::span<const Command> commands() {
       {"doctor", "whether this machine has what is needed; which inputs of a recipe change nothing", add_doctor,
        serve_pings},
       {"list",
-       "recipes, policies, learners, placers, serving-placers, evaluators, strategies, models, machines, tables, readers, exporters, "
+       "recipes, policies, learners, placers, serving-placers, evaluators, strategies, models, machines, tables, "
+       "readers, exporters, "
        "simulators",
        add_list},
       {"completion", "what bash, zsh and fish need to complete command lines", add_completion},
