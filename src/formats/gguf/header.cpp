@@ -22,9 +22,12 @@ struct ValueType {
   static constexpr std::uint64_t bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 8, 0, 8, 8, 8};  // a text has at least its length
 };
 
-constexpr std::uint64_t longest_key = 65535, longest_text = 65536, longest_list = 65536;
-constexpr std::uint64_t most_texts = std::uint64_t{1} << 24;  // the largest vocabularies have 2^18 tokens
-constexpr std::uint64_t most_dimensions = 4;
+// The longest of what is kept or read.
+struct GgufLimits {
+  static constexpr std::uint64_t key = 65535, text = 65536, list = 65536;
+  static constexpr std::uint64_t texts = std::uint64_t{1} << 24;  // the largest vocabularies have 2^18 tokens
+  static constexpr std::uint64_t dimensions = 4;
+};
 
 std::int64_t clamped(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 62));
@@ -53,7 +56,7 @@ class HeaderReader {
 
   void read_keys(std::map<std::string, GgufValue, std::less<>>& values) {
     for (std::uint64_t i = 0; i < keys_; ++i) {
-      std::string key = bytes_.text(fmt::format("key {}", i), longest_key);
+      std::string key = bytes_.text(fmt::format("key {}", i), GgufLimits::key);
       if (key.empty()) throw InputError(path_, "key {} has no name", i);
       const auto type = bytes_.number<std::uint32_t>(quote(key));
       GgufValue value = read_value(type, key);
@@ -99,7 +102,7 @@ class HeaderReader {
   }
 
   GgufValue read_value(std::uint32_t type, const std::string& key) {
-    if (type == ValueType::text) return bytes_.short_text(quote(key), longest_text);
+    if (type == ValueType::text) return bytes_.short_text(quote(key), GgufLimits::text);
     return type == ValueType::list ? GgufValue(read_list(key)) : read_number(type, key);
   }
 
@@ -112,11 +115,11 @@ class HeaderReader {
       throw InputError(path_, "{} is a list of type {}, which GGUF does not define", quote(key), type);
     bytes_.check_room(values.count, ValueType::bytes[type], quote(key));
     if (type == ValueType::text) {
-      if (values.count > most_texts)
-        throw InputError(path_, "{} has {} texts; at most {} are read", quote(key), values.count, most_texts);
+      if (values.count > GgufLimits::texts)
+        throw InputError(path_, "{} has {} texts; at most {} are read", quote(key), values.count, GgufLimits::texts);
       for (std::uint64_t i = 0; i < values.count; ++i)
         bytes_.skip(bytes_.number<std::uint64_t>(quote(key)), quote(key));
-    } else if (values.count > longest_list) {
+    } else if (values.count > GgufLimits::list) {
       bytes_.skip(values.count * ValueType::bytes[type], quote(key));
     } else {
       memory_.use(8 * values.count);
@@ -133,12 +136,12 @@ class HeaderReader {
 
   GgufTensor read_tensor(std::uint64_t number) {
     GgufTensor tensor;
-    tensor.name = bytes_.text(fmt::format("tensor {}", number), longest_key);
+    tensor.name = bytes_.text(fmt::format("tensor {}", number), GgufLimits::key);
     if (tensor.name.empty()) throw InputError(path_, "tensor {} has no name", number);
     const std::string what = "tensor " + quote(tensor.name);
     const auto rank = bytes_.number<std::uint32_t>(what);
-    if (rank < 1 || rank > most_dimensions)
-      throw InputError(path_, "{} has {} dimensions; it must have 1 to {}", what, rank, most_dimensions);
+    if (rank < 1 || rank > GgufLimits::dimensions)
+      throw InputError(path_, "{} has {} dimensions; it must have 1 to {}", what, rank, GgufLimits::dimensions);
     std::int64_t rows = 1, elements = 1;
     for (std::uint32_t i = 0; i < rank; ++i) {
       const auto size = bytes_.number<std::uint64_t>(what);
