@@ -88,7 +88,7 @@ def test_export_prints_what_its_schema_says(tmp_path):
 
 
 def kinds_of_list():
-    usage = re.search(r"policies(\|[a-z]+)+", emplace("list", "--help").stdout)
+    usage = re.search(r"policies(\|[a-z-]+)+", emplace("list", "--help").stdout)
     return usage.group(0).split("|")
 
 
