@@ -60,10 +60,10 @@ TEST_F(Serving, BestFindsAndProvesTheBestPlan) {
 }
 
 TEST_F(Serving, TextSaysWhatNodesHoldAndWhatThePlanIsWorth) {
-  const auto done = emplace_run({"place", "swarm", file_});
+  const auto done = emplace_run({"place", "equal-split", file_});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out,
-              AllOf(HasSubstr("swarm on four (toy), 5 layers on 4 nodes"), HasSubstr("busiest links"),
+              AllOf(HasSubstr("equal-split on four (toy), 5 layers on 4 nodes"), HasSubstr("busiest links"),
                     HasSubstr("no plan passes more than 50.0 tokens/s"), HasSubstr("next: emplace place best")));
 }
 
