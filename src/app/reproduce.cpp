@@ -21,6 +21,7 @@ struct Arguments {
   std::string table, folder, files;
   TimeLimitArgument time_limit;
   std::size_t ranks_per_cell = 1;
+  std::int64_t seeds = 0;  // 0: as many as the table says
   bool quick = false;
   bool json = false;
 };
@@ -31,7 +32,7 @@ constexpr const char* reproduce_help =
     "table shows published numbers and ours side by side, medians over seeds with 95 % bootstrap intervals, the best\n"
     "placement of all placers within a budget, and a bound that no placement can beat. The same command continues "
     "where\n"
-    "it was ended; under mpirun several cells are made at the same time, and one rank hands them out:\n\n"
+    "it was ended, seed by seed; under mpirun several cells are made at the same time, and one rank hands them out:\n\n"
     "  emplace reproduce hierarchical --quick\n"
     "  mpirun -np 64 emplace reproduce hierarchical       # again, until it is done\n\n"
     "The folder gets table.txt, table.csv, table.md and table.tex, machines/, runs/, and each placement under cells/:\n"
@@ -92,7 +93,8 @@ std::string plain_path(const std::string& path) {
 }
 
 ExitCode run(const Arguments& arguments, dist::World* world) {
-  const experiment::PublishedTable table = experiment::load_table(arguments.table);
+  experiment::PublishedTable table = experiment::load_table(arguments.table);
+  if (arguments.seeds > 0) table = table.with_at_most(arguments.seeds);
   if (world != nullptr && world->size() > 1 &&
       dist::group_sizes(static_cast<std::size_t>(world->size()), arguments.ranks_per_cell).groups == 0)
     throw InputError("--ranks-per-cell", "is {}, but one of the {} ranks only hands out cells: start at least {}",
@@ -133,6 +135,8 @@ Action add_reproduce(CommandLine& cli) {
       .type_name("TABLE")
       .required();
   cli.add_flag("--quick", arguments->quick, "Smaller budgets and fewer seeds: minutes on two cores");
+  cli.add_option("--seeds", arguments->seeds, "At most this many seeds in each cell; cells made before are kept")
+      .within(1, 1000);
   cli.add_option("-o,--output", arguments->folder, "The folder; runs/TABLE, or runs/TABLE-quick, by default")
       .type_name("FOLDER")
       .not_empty();

@@ -127,9 +127,9 @@ Lines lines_of(const experiment::Reproduction& reproduction) {
 
 // The command quoted for a shell: a built-in table by its name, another by its file.
 std::string command_of(const experiment::Reproduction& reproduction) {
-  return fmt::format("emplace reproduce {}{}{}", shell_word(reproduction.table.called),
-                     !reproduction.table.files().empty() ? " --files FOLDER" : "",
-                     reproduction.quick ? " --quick" : "");
+  return fmt::format("emplace reproduce {}{}{}{}", shell_word(reproduction.table.called),
+                     !reproduction.table.files().empty() ? " --files FOLDER" : "", reproduction.quick ? " --quick" : "",
+                     reproduction.table.fewer_seeds ? fmt::format(" --seeds {}", *reproduction.table.fewer_seeds) : "");
 }
 
 std::string budget_text(const experiment::CellBudget& budget) {

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/program.hpp"
@@ -135,6 +137,24 @@ together = true
     ASSERT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(figures(name), figures("1"));
   }
+}
+
+TEST_F(Reproduce, MakesATableWithFewerSeedsFirstAndTheOtherSeedsLater) {
+  const std::vector<std::string> all = {"reproduce", table_, "--quick", "-o", folder_ / "out"};
+  std::vector<std::string> few = all;
+  few.insert(few.end(), {"--seeds", "1"});
+  const auto first = emplace_run(few);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("small.toml --quick --seeds 1"));
+  EXPECT_THAT(first.out, HasSubstr("learned 100 evaluations, 1 seed;"));
+  EXPECT_TRUE(file_exists(folder_ / "out/cells/one.post.0.json"));
+  EXPECT_FALSE(file_exists(folder_ / "out/cells/one.post.1.json"));
+  const auto kept = std::filesystem::last_write_time(folder_ / "out/cells/one.post.0.json");
+  const auto later = emplace_run(all);
+  ASSERT_EQ(later.exit_code, 0) << later.err;
+  EXPECT_THAT(later.out, HasSubstr("learned 100 evaluations, 2 seeds;"));
+  EXPECT_TRUE(file_exists(folder_ / "out/cells/one.post.1.json"));
+  EXPECT_EQ(std::filesystem::last_write_time(folder_ / "out/cells/one.post.0.json"), kept) << "it is not made again";
 }
 
 TEST_F(Reproduce, EndsWithItsTimeAndGoesOnByTheSameCommand) {

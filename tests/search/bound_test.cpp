@@ -82,6 +82,40 @@ TEST(LowerBound, PutsParallelWorkBetweenItsHeadAndItsTail) {
   EXPECT_GE(by("windows", p), 27 * ms) << "from those of joint-path";
 }
 
+TEST(LowerBound, CountsWholeOpsInAWindow) {
+  // The same with the work of five ops of 10 that two devices cannot share equally: one of them runs three, after s (1)
+  // and before t (1), which makes 32 where windows has 27.
+  const Problem p = tiny(plain_devices(2),
+                         {{"s", {1, 1}},
+                          {"a", {10, 10}},
+                          {"b", {10, 10}},
+                          {"c", {10, 10}},
+                          {"d", {10, 10}},
+                          {"e", {10, 10}},
+                          {"t", {1, 1}}},
+                         {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 6}, {2, 6}, {3, 6}, {4, 6}, {5, 6}}, 2);
+  BoundContext context(p, 1);
+  EXPECT_EQ(slots_bound().bound(context), 32 * ms);
+  const auto alone = [](const Problem& problem) {
+    BoundContext fresh(problem, 1);
+    return slots_bound().bound(fresh);
+  };
+  // Of 7, 6, 5 and 1 on two devices, one runs two of the three longest: 5 + 6.
+  EXPECT_EQ(alone(tiny(plain_devices(2), {{"a", {7, 8}}, {"b", {9, 6}}, {"c", {5, 5}}, {"d", {1, 1}}}, {})), 11 * ms);
+  // A device that can run none of them does not count.
+  EXPECT_EQ(alone(tiny(plain_devices(2), {{"a", {4, no}}, {"b", {4, no}}}, {})), 8 * ms);
+}
+
+TEST(LowerBound, CountsOpsThatTransfersKeepTogetherAsOne) {
+  // Three pairs a -> b of 2 and 3 on two devices with transfers of 9: apart, a pair takes 14. Below that the three
+  // pairs of 5 stay whole, and one device runs two of them: 10.
+  const Problem p =
+      tiny(plain_devices(2), {{"a", {2, 2}}, {"b", {3, 3}}, {"c", {2, 2}}, {"d", {3, 3}}, {"e", {2, 2}}, {"f", {3, 3}}},
+           {{0, 1}, {2, 3}, {4, 5}}, 9);
+  EXPECT_EQ(by("windows", p), 15 * ms / 2);
+  EXPECT_EQ(by("slots", p), 10 * ms);
+}
+
 TEST(LowerBound, CountsThePartsOfOpsInAWindow) {
   // a (6) and b (2) on device 0; s (2) before b and t (2) after it on device 1. In a step of 9, b runs between 2 and 7,
   // and a does at least 4 of its 6 there, even if it begins at 0 or ends at 9: 6 in a window of 5. The optimum is 10.
@@ -291,7 +325,8 @@ TEST(LowerBound, OfNoMethodIsAboveTheProvedOptimum) {
     if (context.infeasible()) continue;
     context.weights = quick_load_weights(unit_times(problem, context.possible));
     Ticks joint = 0;
-    for (const BoundEntry& entry : {critical_path_bound(), joint_path_bound(), windows_bound(), energy_bound()})
+    for (const BoundEntry& entry :
+         {critical_path_bound(), joint_path_bound(), windows_bound(), slots_bound(), energy_bound()})
       context.best = joint = std::max(joint, entry.bound(context));
     const Ticks optimum = search_bound().bound(context);
     if (context.nothing_feasible) continue;

@@ -108,6 +108,19 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsWithFewCuts) {
   }));
 }
 
+TEST(PipelineMilp, ProvesALoadThatIsTinyBesideTheTimeOfAllOps) {
+  // Two ops of 0 s (one tick each) and one of 1 s on the accelerator and 0 on the CPU; no cut is allowed, so all three
+  // run on the CPU in three ticks, below a billionth of what the ops take on their slowest devices.
+  Partitioning chain = chain_of({0, 0, 1});
+  chain.cpus = 1;
+  for (PartitionNode& node : chain.nodes) node.cpu = 0;
+  Problem problem = chain.problem();
+  problem.max_cuts = 0;
+  const PlacerResult result = place_pipeline("milp", problem, any_split);
+  EXPECT_LE(result.outcome.makespan, 3);
+  EXPECT_TRUE(result.proved_optimal) << result.note;
+}
+
 TEST(PipelineMilp, GivesAValidLowerBoundAndANoteWithoutASearchTree) {
   // Without a search tree, three heavy ops on two devices: 6 + 1 is the least load, fractions of ops would allow 4.5.
   Partitioning chain = chain_of({3, 3, 3});

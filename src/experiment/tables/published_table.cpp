@@ -249,6 +249,16 @@ PublishedTable PublishedTable::with_files(const std::string& folder) const {
   return table;
 }
 
+PublishedTable PublishedTable::with_at_most(std::int64_t seeds) const {
+  PublishedTable table = *this;
+  table.fewer_seeds = seeds;
+  for (TableMethod& method : table.methods) {
+    method.seeds = std::min(method.seeds, seeds);
+    method.quick_seeds = std::min(method.quick_seeds, seeds);
+  }
+  return table;
+}
+
 PublishedTable parse_table(std::string_view toml, const std::string& name, const std::string& file) {
   const ConfigTable table = ConfigTable::parse_toml(toml, file);
   PublishedTable result;

@@ -84,7 +84,8 @@ struct PublishedTable {
   bool search_inside = true;  // false: learned columns leave out what their recipes say of polishing and demonstrations
   std::map<std::string, Pretraining> pretrainings;  // by name
   std::vector<std::string> notes;
-  CellBudget best_full, best_quick;  // budgets of the column of the portfolio placer `best`
+  CellBudget best_full, best_quick;              // budgets of the column of the portfolio placer `best`
+  std::optional<std::int64_t> fewer_seeds = {};  // the seeds' number of with_at_most()
 
   [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null if there is none
   [[nodiscard]] const TableRow* row(const std::string& label) const;         // null if there is none
@@ -92,6 +93,8 @@ struct PublishedTable {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> files() const;
   // The same table with the files of this folder as graphs.
   [[nodiscard]] PublishedTable with_files(const std::string& folder) const;
+  // The same table with at most this many seeds in each cell.
+  [[nodiscard]] PublishedTable with_at_most(std::int64_t seeds) const;
 };
 
 // The built-in tables, for `emplace list tables`.

@@ -37,6 +37,8 @@ class ReproductionCoordinator {
     for (const auto& [id, task] : plan.trainings()) add(task);
     for (const PlannedCell& cell : plan.cells())
       for (const CellTask& task : cell.tasks) add(task);
+    // Seed by seed, so that a table that was ended early has most of its cells.
+    std::ranges::stable_sort(left_, {}, &CellTask::seed);
   }
 
   void make_all() {

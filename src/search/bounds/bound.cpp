@@ -13,8 +13,17 @@ namespace emplace::search {
 
 std::span<const BoundEntry> bound_methods() {
   static const BoundEntry entries[] = {
-      critical_path_bound(), load_bound(),   joint_path_bound(), windows_bound(),       energy_bound(),
-      memory_bound(),        linear_bound(), search_bound(),     pipeline_load_bound(), pipeline_linear_load_bound(),
+      critical_path_bound(),
+      load_bound(),
+      joint_path_bound(),
+      windows_bound(),
+      slots_bound(),
+      energy_bound(),
+      memory_bound(),
+      linear_bound(),
+      search_bound(),
+      pipeline_load_bound(),
+      pipeline_linear_load_bound(),
   };
   return entries;
 }

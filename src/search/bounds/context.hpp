@@ -45,6 +45,7 @@ BoundEntry critical_path_bound();
 BoundEntry load_bound();
 BoundEntry joint_path_bound();
 BoundEntry windows_bound();
+BoundEntry slots_bound();
 BoundEntry energy_bound();
 BoundEntry memory_bound();
 BoundEntry linear_bound();

@@ -69,6 +69,37 @@ std::string too_large(const PlacerRequest& request) {
                      entries, most);
 }
 
+struct Solved {
+  IntegerAnswer answer;
+  double bound = 0;  // ticks; the solver's lower bound for splits of the wanted kind
+};
+
+// Replaces `best` by a better split, if the solver finds one. The program leaves out times that are tiny beside the
+// load that it starts from, so it is solved again from a load that is much smaller.
+Solved solve(const PlacerRequest& request, bool contiguous, const Deadline& deadline, const SolverOptions& options,
+             simulate::Engine& engine, std::optional<Start>& best) {
+  constexpr Ticks much_smaller = 1000;
+  while (true) {
+    SplitProgramOptions wanted{request.pipeline, contiguous, {}};
+    if (best) wanted.better_than = best->load;
+    const SplitProgram split(*request.problem, wanted);
+    Solved solved;
+    IntegerAnswer& answer = solved.answer;
+    if (!deadline.passed()) answer = minimise(split.program(), limits_of(options, request, deadline.left()));
+    const bool none_better = answer.finished && answer.solution.empty() && best;
+    solved.bound = none_better       ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
+                   : answer.finished ? split.ticks_of(answer.objective)
+                                     : split.ticks_of(answer.bound);
+    if (answer.solution.empty()) return solved;
+    Start found{split.split_of(answer.solution), 0};
+    const Outcome outcome = engine.evaluate({found.devices, {}});
+    if (!outcome.feasible() || (best && outcome.makespan >= best->load)) return solved;
+    found.load = outcome.makespan;
+    best = std::move(found);
+    if (!answer.finished || best->load > split.scale() / much_smaller) return solved;
+  }
+}
+
 PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<MilpOptions>(options);
   const Deadline deadline(request.seconds.value_or(o.solver.seconds), request.stop);
@@ -77,24 +108,8 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
 
   const bool contiguous = o.contiguous == "yes";
   if (best && !contiguous) best->load = descend(*request.problem, request.pipeline, best->devices, deadline);
-  SplitProgramOptions wanted{request.pipeline, contiguous, {}};
-  if (best) wanted.better_than = best->load;
-  const SplitProgram split(*request.problem, wanted);
-  IntegerAnswer answer;
-  if (!deadline.passed()) answer = minimise(split.program(), limits_of(o.solver, request, deadline.left()));
-  // The solver's lower bound for splits of the wanted kind.
-  double bound = split.ticks_of(answer.bound);
-  if (answer.finished)
-    bound = answer.solution.empty() && best ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
-                                            : split.ticks_of(answer.objective);
-  if (!answer.solution.empty()) {
-    Start found{split.split_of(answer.solution), 0};
-    const Outcome outcome = engine->evaluate({found.devices, {}});
-    if (outcome.feasible() && (!best || outcome.makespan < best->load)) {
-      found.load = outcome.makespan;
-      best = std::move(found);
-    }
-  }
+  const Solved solved = solve(request, contiguous, deadline, o.solver, *engine, best);
+  const IntegerAnswer& answer = solved.answer;
   const char* const kind = contiguous ? "contiguous split" : "split";
   if (!best)
     return on_best_device(request, answer.failed      ? "the solver failed before it found a split"
@@ -106,7 +121,8 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
   Scorer scorer(request);
   scorer.score(Placement{best->devices, {}});
   PlacerResult result = scorer.result();
-  const double certain = std::clamp(bound, 0.0, static_cast<double>(best->load)) * (1 - SplitProgram::resolution);
+  const double certain =
+      std::clamp(solved.bound, 0.0, static_cast<double>(best->load)) * (1 - SplitProgram::resolution);
   const double gap = 1 - certain / static_cast<double>(best->load);
   const bool proved = answer.finished && gap <= 3 * SplitProgram::resolution;
   result.proved_optimal = proved && !contiguous;

@@ -31,6 +31,8 @@ class SplitProgram {
   // N: the device of each op.
   [[nodiscard]] std::vector<std::uint8_t> split_of(const std::vector<double>& solution) const;
   [[nodiscard]] double ticks_of(double objective) const { return objective * unit_; }
+  // The load that is 1000 in the program.
+  [[nodiscard]] Ticks scale() const { return static_cast<Ticks>(1000 * unit_); }
 
  private:
   [[nodiscard]] int x(std::size_t unit, std::size_t device) const {
