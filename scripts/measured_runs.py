@@ -1,6 +1,7 @@
 """How scripts/measured-table and scripts/hand-over-costs profile a model with a framework on one core, make the problem of
 it, and run its placements: ONNX Runtime by emplace-measure-onnx, the others by launch/run-*.py."""
 
+import csv
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ RUNNERS = {"openvino": "run-openvino.py", "tensorflow": "run-tensorflow.py", "py
 ENDINGS = {"onnxruntime": ".onnx", "openvino": ".xml", "tensorflow": ".pb", "pytorch": ".pt2"}
 FUSED = {"openvino", "tensorflow"}  # frameworks that fuse ops, oneDNN by itself (TensorFlow)
 WARM_UP = "3"
+LONGER = 20  # how many times as many runs the process on the other core has to do
 
 
 class Failed(Exception):
@@ -69,15 +71,50 @@ class Model:
         call(placed.program() + "-measure-onnx", "optimize", self.work / self.file.name, "-o", basic)
         return basic
 
-    def profile(self, runs):
-        """Measures ops on one core; returns the file."""
-        profile = self.work / "profile"
-        if self.framework == "onnxruntime":
-            call(placed.program() + "-measure-onnx", "profile", self.file, "--runs", runs, "-o", profile)
-        else:
-            call("taskset", "-c", min(os.sched_getaffinity(0)), python(), ROOT / "launch/profile-model.py", self.framework,
-                 self.file, "--runs", runs, "-o", profile)
+    def profiler(self, core, runs, profile):
+        """The command that measures ops on a core."""
+        command = ([placed.program() + "-measure-onnx", "profile", self.file] if self.framework == "onnxruntime" else
+                   [python(), ROOT / "launch/profile-model.py", self.framework, self.file])
+        return [str(each) for each in ("taskset", "-c", core, *command, "--runs", runs, "-o", profile)]
+
+    def profile(self, runs, beside=False):
+        """Measures ops on one core; returns the file. `beside`: while another process does the same on the next core, so that
+        the times contain what two busy cores cost each other."""
+        profile, cores = self.work / ("profile-beside" if beside else "profile"), sorted(os.sched_getaffinity(0))
+        if not beside:
+            call(*self.profiler(cores[0], runs, profile))
+            return profile
+        if len(cores) < 2:
+            raise placed.Wrong("this process may use one core only, and placements need two")
+        with subprocess.Popen(self.profiler(cores[1], LONGER * runs, self.work / "profile-other"), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as other:
+            try:
+                call(*self.profiler(cores[0], runs, profile))
+                if other.poll() is not None:
+                    raise Failed("the process on the other core ended before the profile")
+            finally:
+                other.kill()
         return profile
+
+    def problems(self, machine, runs):
+        """The problem with the times of a core while the other is idle, and that while it is busy; made once. HETERO of
+        OpenVINO runs parts one after the other, so that there the other core is always idle."""
+        made = {}
+        for beside in (False, True)[:1 if self.framework == "openvino" else 2]:
+            made[beside] = self.work / ("problem-busy.json" if beside else "problem.json")
+            if not made[beside].exists():
+                self.problem(machine, self.profile(runs, beside), "problem.part").rename(made[beside])
+        return made[False], made.get(True, made[False])
+
+    def predicted(self, idle, busy, placement):
+        """The seconds of a step by the two problems of problems(): the step with each one's times, in proportion to the share
+        of the work that is done while the other core works, too."""
+        alone, beside = emplace("simulate", idle, placement), emplace("simulate", busy, placement)
+        work = [device["busy_s"] for device in alone["devices"]]
+        if self.framework == "openvino":
+            return sum(work) + sum(channel["busy_s"] for channel in alone["channels"])
+        overlap = max(0, sum(work) - alone["makespan_s"])
+        return alone["makespan_s"] + min(1, 2 * overlap / sum(work)) * (beside["makespan_s"] - alone["makespan_s"])
 
     def problem(self, machine, profile, name="problem.json"):
         """The file of the problem; without a profile times are estimates."""
@@ -94,10 +131,8 @@ class Model:
             return json.loads(call(placed.program() + "-measure-onnx", "run", exported.with_suffix(".segments.json"), "--runs",
                                    runs, "--warm-up", WARM_UP))
         if self.server is None:
-            command = [python(), ROOT / "launch" / RUNNERS[self.framework], "--serve", "--model", self.file, "--allow-unsized",
-                       *self.options, "--runs", runs, "--warm-up", WARM_UP, "--no-check"]
             with (self.work / "runner.log").open("w") as log:
-                self.server = subprocess.Popen([str(each) for each in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                self.server = subprocess.Popen(self.runner(runs, WARM_UP), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                                stderr=log, text=True)
         print(json.dumps(json.loads(placement.read_text())), file=self.server.stdin, flush=True)
         answer = json.loads(self.server.stdout.readline() or '{"error": "the runner has ended; see runner.log"}')
@@ -105,10 +140,47 @@ class Model:
             raise Failed(f"{placement.stem}: {answer['error'][:160]}")
         return answer
 
+    def runner(self, runs, warm_up, *more):
+        """The command of a launch/run-*.py that answers each placement."""
+        command = [python(), ROOT / "launch" / RUNNERS[self.framework], "--serve", "--model", self.file, "--allow-unsized",
+                   *self.options, "--runs", runs, "--warm-up", warm_up, "--no-check", *more]
+        return [str(each) for each in command]
+
+    def evaluator(self, runs, unplaced):
+        """The program for `evaluator = "command"`, and whether it keeps running. `unplaced`: seconds of a step without
+        placement when the machine is as fast as it should be taken to be."""
+        if self.framework == "onnxruntime":
+            return [str(ROOT / "launch/measure-onnx"), str(self.file), "--runs", str(runs), "--warm-up", "1"], False
+        return self.runner(runs, 1, "--reference", unplaced), True
+
+    def stop(self):
+        """Ends the runner, which the next call of run() starts again."""
+        if self.server is not None:
+            self.server.stdin.close()
+            self.server.wait()
+            self.server = None
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        if self.server is not None:
-            self.server.stdin.close()
-            self.server.wait()
+        self.stop()
+
+
+class Table:
+    """A CSV in a folder, without the incomplete line of a killed run."""
+
+    def __init__(self, folder, name, columns, settings):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.file, self.columns, kept = folder / name, columns, folder / "settings"
+        if self.file.exists() and (not kept.exists() or kept.read_text() != settings + "\n"):
+            raise placed.Wrong(f"{folder} has a table of other settings; remove it or choose another folder")
+        kept.write_text(settings + "\n")
+        text = self.file.read_text() if self.file.exists() else ""
+        self.file.write_text(text[:text.rfind("\n") + 1] or ",".join(columns) + "\n")
+        self.rows = list(csv.DictReader(self.file.open()))
+
+    def add(self, rows):
+        with self.file.open("a") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+        self.rows += [dict(zip(self.columns, map(str, values))) for values in rows]

@@ -1,6 +1,7 @@
 #include "cost/computed_kernels.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace emplace::cost {
 
@@ -132,6 +133,20 @@ class Computed {
 std::vector<RowOfRun> computed_kernels(const Profile& profile, const PassResult& kernels, const Names& ops,
                                        const Names& producers) {
   return Computed(profile, kernels, ops, producers).rows();
+}
+
+std::vector<std::vector<OpId>> ran_together(const std::vector<RowOfRun>& rows, std::size_t kernels) {
+  std::vector<std::size_t> rows_of(kernels);
+  for (const RowOfRun& row : rows)
+    for (const OpId kernel : row.kernels) ++rows_of[kernel.index()];
+  std::vector<std::vector<OpId>> sets;
+  for (const RowOfRun& row : rows) {
+    std::vector<OpId> set;
+    std::ranges::copy_if(row.kernels, std::back_inserter(set),
+                         [&](OpId kernel) { return rows_of[kernel.index()] == 1; });
+    if (set.size() > 1) sets.push_back(std::move(set));
+  }
+  return sets;
 }
 
 }  // namespace emplace::cost

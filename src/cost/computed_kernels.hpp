@@ -32,4 +32,8 @@ struct RowOfRun {
 std::vector<RowOfRun> computed_kernels(const Profile& profile, const PassResult& kernels, const Names& ops,
                                        const Names& producers);
 
+// Sets of at least two kernels that one row computes. A kernel that several rows compute was computed several times,
+// so that it binds none of them.
+std::vector<std::vector<OpId>> ran_together(const std::vector<RowOfRun>& rows, std::size_t kernels);
+
 }  // namespace emplace::cost

@@ -205,6 +205,9 @@ Lowered lower_graph(const Graph& graph, Graph* done_with, const machine::Machine
   for (const ProfileUse& use : lowered.measured.profiles) refuse_other_model(use, graph);
   const std::vector<Roofline> rooflines = rooflines_of(machine, options.fuse);
   OpTimes times = kernel_times(kernels.graph, rooflines, lowered.measured.seconds, name);
+  if (!lowered.measured.together.empty())
+    kernels.graph =
+        colocate(kernels.graph, {.variables = false, .gradients = false, .together = lowered.measured.together}).graph;
   PassResult groups = grouping_passes(std::move(kernels.graph), options);
   times = group_times(groups, times, rooflines, name);
 

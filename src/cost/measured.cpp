@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "base/text.hpp"
@@ -68,6 +69,7 @@ class Matching {
     covered_.assign(input_.ops.size(), false);
     std::vector<RowOfRun> rows;
     if (use.fused_run) rows = computed_kernels(profile, kernels_, op_called_, producer_of_);
+    if (fused_) std::ranges::move(ran_together(rows, kernels_.graph.ops.size()), std::back_inserter(together_));
     for (std::size_t i = 0; i < profile.rows.size(); ++i)
       for (std::size_t column = 0; column < devices.size(); ++column) {
         const ProfileRow& row = profile.rows[i];
@@ -91,6 +93,9 @@ class Matching {
 
   // Per kernel, whether it has a part of a time that several kernels took together; empty: none has.
   [[nodiscard]] const std::vector<bool>& shared() const { return shared_; }
+
+  // MeasuredTimes::together.
+  [[nodiscard]] const std::vector<std::vector<OpId>>& together() const { return together_; }
 
   // Returns the seconds of kernels x devices; must be called after lay() was called for all profiles.
   std::vector<double> kernel_seconds(std::vector<ProfileUse>& uses) {
@@ -297,9 +302,10 @@ class Matching {
   std::vector<std::vector<OpId>> members_;  // per kernel: its ops of the input graph
   Names kernel_called_;                     // the kernels that are a single op
   Names op_called_, producer_of_;
-  Times of_run_, own_;         // times of kernels: from a fused run, and from ops run one by one
-  Times of_member_;            // times of ops of `input_` that were fused
-  std::vector<bool> shared_;   // per kernel
+  Times of_run_, own_;        // times of kernels: from a fused run, and from ops run one by one
+  Times of_member_;           // times of ops of `input_` that were fused
+  std::vector<bool> shared_;  // per kernel
+  std::vector<std::vector<OpId>> together_;
   std::vector<bool> covered_;  // per op of `input_`: whether the last profile measured it
   std::uint32_t profile_ = 0;
   std::vector<std::vector<std::pair<OpId, std::size_t>>> pending_;  // per profile: ops of `of_member_`, number of times
@@ -318,6 +324,7 @@ MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, cons
   for (const DeviceProfile& given : profiles) measured.profiles.push_back(matching.lay(given));
   measured.seconds = matching.kernel_seconds(measured.profiles);
   measured.shared = matching.shared();
+  measured.together = matching.together();
   return measured;
 }
 

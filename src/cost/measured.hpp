@@ -50,6 +50,8 @@ struct ProfileUse {
 struct MeasuredTimes {
   std::vector<double> seconds;  // kernels x devices; NaN: not measured
   std::vector<bool> shared;     // per kernel: its time is a part of what several took together; empty: none is
+  // Sets of kernels that the runtime ran as one, which a cut between them would prevent.
+  std::vector<std::vector<OpId>> together;
   std::vector<ProfileUse> profiles;
 };
 
@@ -61,13 +63,13 @@ bool is_fused_run(const Profile& profile, const Graph& graph);
 // `kernels` is the result of kernel_passes (cost/lower.hpp) for `input`; `fused` is whether fusion was one of the
 // passes. If it was, the rows of a fused run are the times of kernels: the time of a kernel is the sum of the rows that
 // name one of its ops or a tensor that these produce; a row of several kernels is divided among them in proportion to
-// the roofline's times (cost/computed_kernels.hpp). The rows of other profiles are the times of single ops. A kernel
-// that is one op has that op's time. For a kernel that was fused from several ops, all of which must be measured, only
-// the times of the ops of its own class count (the convolution to which activations were fused; the others work on
-// values that are in registers or caches). With fusion, these times are multiplied by the roofline's time of the kernel
-// over the roofline's time of these ops. InputError for devices that the machine lacks, a profile without a device's
-// name if the machine has several, an op with times of one device in two profiles of the same kind, and a profile that
-// matches no op.
+// the roofline's times (cost/computed_kernels.hpp), and lower() places them on one device, unless other rows compute
+// them, too. The rows of other profiles are the times of single ops. A kernel that is one op has that op's time. For a
+// kernel that was fused from several ops, all of which must be measured, only the times of the ops of its own class
+// count (the convolution to which activations were fused; the others work on values that are in registers or caches).
+// With fusion, these times are multiplied by the roofline's time of the kernel over the roofline's time of these ops.
+// InputError for devices that the machine lacks, a profile without a device's name if the machine has several, an op
+// with times of one device in two profiles of the same kind, and a profile that matches no op.
 MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const machine::Machine& machine,
                              std::span<const DeviceProfile> profiles, bool fused);
 

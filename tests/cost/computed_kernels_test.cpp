@@ -74,6 +74,29 @@ TEST(ComputedKernels, ATimeOfSeveralOpsIsDividedAsTheRooflineDividesIt) {
   EXPECT_NEAR(times[1] + times[2], 100, 1e-5);
 }
 
+// Each op's co-location group with these profiles.
+std::vector<std::string> groups_with(const std::vector<DeviceProfile>& profiles, const RooflineOptions& options) {
+  std::vector<std::string> groups;
+  for (const GraphOp& op : lower(chain(), two_speeds(), options, "g", profiles).graph.ops)
+    groups.push_back(op.colocate);
+  return groups;
+}
+
+// A cut between them would make two kernels of one, whose times nobody measured.
+TEST(ComputedKernels, OpsThatRanAsOneArePlacedTogether) {
+  const std::vector<DeviceProfile> run = {openvino({"norm 7 norm", "second 100 first,second"})};
+  EXPECT_THAT(groups_with(run, fused), ElementsAre("", "coloc/first", "coloc/first"));
+  EXPECT_THAT(groups_with({}, fused), ElementsAre("", "", ""));
+  // `first` is computed twice, for itself and in `second`, so that it may be elsewhere.
+  EXPECT_THAT(groups_with({openvino({"norm 7 norm", "first 40 first", "second 100 first,second"})}, fused),
+              ElementsAre("", "", ""));
+  // Of two devices each binds what it ran as one.
+  std::vector<DeviceProfile> two = {openvino({"norm 7 norm", "second 100 first,second"}),
+                                    openvino({"first 50 norm,first", "second 60 second"})};
+  two[1].device = "slow";
+  EXPECT_THAT(groups_with(two, fused), ElementsAre("coloc/norm", "coloc/norm", "coloc/norm"));
+}
+
 // A Reorder changes the layout for `first`; norm was replaced by an op of another name, in front of it.
 TEST(ComputedKernels, TimesOfTheRuntimesOwnKernelsGoToTheReaderAndWhatTheyReplacedHasItsPart) {
   const std::vector<double> estimate = times_with({});

@@ -76,8 +76,15 @@ TEST(ExamineInputs, SaysWhatItHadNoTimeFor) {
 }
 
 TEST(ExamineInputs, RefusesTimesThatDifferByThemselves) {
-  const ConfigTable recipe = ConfigTable::read_toml("configs/recipes/measured.toml");
-  EXPECT_THROW(static_cast<void>(examine_inputs(recipe, {})), InputError);
+  ConfigTable recipe = ConfigTable::read_toml("configs/recipes/measured.toml");
+  experiment::apply_overrides(recipe,
+                              {"problem=configs/problems/two-branches.json", "command.run=[\"launch/measure\"]"});
+  try {
+    static_cast<void>(examine_inputs(recipe, {}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("evaluator 'command' measures"));
+  }
 }
 
 // gpu:0 runs a for 2 ms, the transfer takes 5 ms, cpu:0 runs b for 10 ms; gpu:1 has nothing to do.

@@ -259,8 +259,9 @@ TEST_F(Measured, TheExampleMeasuresForReal) {
   ASSERT_EQ(once.exit_code, 0) << once.err;
   EXPECT_GT(json::parse(once.out)["seconds"].get<double>(), 0.0);
 
-  const auto done = emplace_run({"train", "configs/recipes/measured.toml", "run=" + (folder_ / "run"), "evaluations=10",
-                                 "command.repeat=1", "--json"});
+  const auto done = emplace_run({"train", "configs/recipes/measured.toml", "problem=configs/problems/two-branches.json",
+                                 "command.run=[\"launch/measure\"]", "command.keep=false", "run=" + (folder_ / "run"),
+                                 "evaluations=10", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_GT(json::parse(done.out)["makespan_s"].get<double>(), 0.0);
 }

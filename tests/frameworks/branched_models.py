@@ -3,6 +3,7 @@
   tensorflow  FILE.pb   a training step of a small one: forward, backward and update (momentum), batch 8
   openvino    FILE.xml  torchvision's GoogLeNet, one image
   pytorch     FILE.pt2  the same
+  onnxruntime FILE.onnx the same
 
 Usage: branched_models.py FRAMEWORK FILE
 """
@@ -75,7 +76,14 @@ def pytorch(file):
     torch.export.save(program, file)
 
 
+def onnx(file):
+    torch, program = googlenet()
+    torch.onnx.export(program, (), dynamo=True, verbose=False).save(str(file))
+
+
+MAKERS = {"tensorflow": tensorflow_training, "openvino": openvino, "pytorch": pytorch, "onnxruntime": onnx}
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("tensorflow", "openvino", "pytorch"):
+    if len(sys.argv) != 3 or sys.argv[1] not in MAKERS:
         sys.exit(__doc__)
-    {"tensorflow": tensorflow_training, "openvino": openvino, "pytorch": pytorch}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    MAKERS[sys.argv[1]](pathlib.Path(sys.argv[2]))

@@ -110,6 +110,8 @@ class SetContractor {
 PassResult colocate(const Graph& graph, const ColocateOptions& options) {
   UnionFind sets(graph.ops.size());
   join_named_groups(graph, sets);
+  for (const std::vector<OpId>& ops : options.together)
+    for (const OpId op : ops) sets.join(ops.front().value, op.value);
   if (options.variables) join_variables(graph, sets);
   if (options.gradients) join_gradients(graph, sets);
   if (options.recursion == ColocateOptions::Recursion::op) join_only_successors(graph, sets);

@@ -115,6 +115,7 @@ struct ColocateOptions {
   // repeated until no group has exactly one successor. Joins may close cycles of groups: two co-location groups may
   // depend on each other.
   enum class Recursion : std::uint8_t { none, op, group } recursion = Recursion::none;
+  std::vector<std::vector<OpId>> together = {};  // sets of ops, each to be on one device
 };
 // Sets GraphOp::colocate and merges no ops. Existing groups stay together; a group is named after the first of its
 // members that has a group name, else "coloc/<first op>". Ops that no rule joins with another get no group.

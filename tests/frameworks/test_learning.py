@@ -1,0 +1,74 @@
+"""scripts/learn-from-measurements: trainings on what a framework measures, with and without a training on the simulator."""
+
+import csv
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import small_models
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
+SCRIPT = ROOT / "scripts/learn-from-measurements"
+LITTLE = ["--measurements", "30", "--simulations", "200", "--runs", "1", "--final-runs", "2", "--rounds", "2", "--best-seconds", "0.5"]
+
+if not os.access(EMPLACE, os.X_OK):
+    pytest.skip("there is no emplace; run scripts/build", allow_module_level=True)
+
+
+def learn(*arguments):
+    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "EMPLACE": EMPLACE})
+
+
+def rows(file):
+    with file.open() as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("framework, make, file", [
+    ("tensorflow", "tensorflow_training", "m.pb"), pytest.param("openvino", "openvino_cnn", "m.xml", marks=pytest.mark.long),
+    pytest.param("pytorch", "torch_program", "m.pt2", marks=pytest.mark.long),
+    pytest.param("onnxruntime", "torch_attention", "m.onnx", marks=pytest.mark.long)])
+def test_each_way_measures_as_often_as_it_may_and_a_second_call_measures_nothing(tmp_path, framework, make, file):
+    pytest.importorskip({"pytorch": "torch"}.get(framework, framework))
+    if make == "torch_program":
+        small_models.torch_attention(tmp_path / "m.onnx")
+        model = (tmp_path / "program.pt2").rename(tmp_path / file)
+    else:
+        model = getattr(small_models, make)(tmp_path / file, *([True] if framework == "tensorflow" else []))
+    out = tmp_path / "out"
+    done = learn(framework, out, model, *LITTLE)
+    assert done.returncode == 0, done.stderr
+    table = {row["way"]: row for row in rows(out / "learned.csv")}
+    assert list(table) == ["one-core", "best", "prior", "fine-tuned", "fresh"]
+    for way in ("one-core", "best", "prior"):  # which measure nothing while they search
+        assert table[way]["measurements"] == "0" and table[way]["found_s"] == ""
+    for way in ("fine-tuned", "fresh"):
+        assert 20 <= int(table[way]["measurements"]) <= 30 and float(table[way]["found_s"]) > 0
+        curve = [row for row in rows(out / "curves.csv") if row["way"] == way]
+        best = [float(row["best_s"]) for row in curve]
+        assert best == sorted(best, reverse=True) and float(table[way]["found_s"]) == pytest.approx(best[-1], rel=1e-5)
+        assert curve[-1]["measurements"] == table[way]["measurements"]
+        faster = [row["measurements"] for row in curve if float(row["best_s"]) < 0.97 * float(row["one_core_s"])]
+        assert table[way]["until_faster"] == (faster[0] if faster else "")
+    assert all(float(row["measured_s"]) > 0 for row in table.values()) and table["one-core"]["devices"] == "1"
+    assert "| m | fine-tuned | " in done.stdout
+    kept = (out / "learned.csv").read_text()
+    again = learn(framework, out, model, *LITTLE)
+    assert again.returncode == 0 and (out / "learned.csv").read_text() == kept and again.stdout == done.stdout
+    other = learn(framework, out, model, *LITTLE, "--seed", "2")
+    assert other.returncode == 2 and "has a table of other settings" in other.stderr
+
+
+def test_a_model_that_does_not_run_is_named_and_bad_arguments_are_refused(tmp_path):
+    pytest.importorskip("tensorflow")
+    (tmp_path / "bad.pb").write_text("no model")
+    done = learn("tensorflow", tmp_path / "out", tmp_path / "bad.pb", *LITTLE)
+    assert done.returncode == 1 and "not run: bad: " in done.stderr
+    for arguments, why in ((["--recipe", "none"], "there is no configs/recipes/none.toml"), (["--ways", "fresh,old"], "unknown way 'old'")):
+        done = learn("tensorflow", tmp_path / "out", tmp_path / "bad.pb", *arguments)
+        assert done.returncode == 2 and why in done.stderr
