@@ -52,6 +52,21 @@ def find_onnxruntime():
         os.environ["ONNXRUNTIME_LIBRARY"] = str(found[-1])
 
 
+def with_dispatch(problem, step):
+    """The problem with as much time as a step takes on the first device, where it is `step` seconds: what it takes more than the
+    sum of the ops' times is the framework's work between ops, and what it takes less that of its profiler, each as
+    long for every op that takes time."""
+    for device in range(len(problem["devices"])):
+        ops = [op for op in problem["ops"] if op["seconds"][device]]
+        total = sum(op["seconds"][device] for op in ops)
+        for op in ops:
+            op["seconds"][device] = max(0.0, op["seconds"][device] + (step - total) / len(ops))
+        scale = step / sum(op["seconds"][device] for op in ops) if step < total else 1.0
+        for op in ops:
+            op["seconds"][device] *= scale
+    return problem
+
+
 class Model:
     """A model in a folder of its own, which has all files that are made from it. Its runner is started once."""
 
@@ -78,23 +93,30 @@ class Model:
         return [str(each) for each in ("taskset", "-c", core, *command, "--runs", runs, "-o", profile)]
 
     def profile(self, runs, beside=False):
-        """Measures ops on one core; returns the file. `beside`: while another process does the same on the next core, so that
-        the times contain what two busy cores cost each other."""
+        """Measures ops on one core; returns the file and the seconds of a step without the profiler. `beside`: while another
+        process does the same on the next core, so that the times contain what two busy cores cost each other."""
         profile, cores = self.work / ("profile-beside" if beside else "profile"), sorted(os.sched_getaffinity(0))
+
+        def measure():
+            printed = call(*self.profiler(cores[0], runs, profile))
+            if self.framework != "onnxruntime":
+                return profile, json.loads(printed.splitlines()[-1])["step_s"]
+            step = call("taskset", "-c", cores[0], placed.program() + "-measure-onnx", "run", self.file, "--runs", runs)
+            return profile, json.loads(step)["seconds"]
+
         if not beside:
-            call(*self.profiler(cores[0], runs, profile))
-            return profile
+            return measure()
         if len(cores) < 2:
             raise placed.Wrong("this process may use one core only, and placements need two")
         with subprocess.Popen(self.profiler(cores[1], LONGER * runs, self.work / "profile-other"), stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as other:
             try:
-                call(*self.profiler(cores[0], runs, profile))
+                measured = measure()
                 if other.poll() is not None:
                     raise Failed("the process on the other core ended before the profile")
+                return measured
             finally:
                 other.kill()
-        return profile
 
     def problems(self, machine, runs):
         """The problem with the times of a core while the other is idle, and that while it is busy; made once. HETERO of
@@ -103,7 +125,10 @@ class Model:
         for beside in (False, True)[:1 if self.framework == "openvino" else 2]:
             made[beside] = self.work / ("problem-busy.json" if beside else "problem.json")
             if not made[beside].exists():
-                self.problem(machine, self.profile(runs, beside), "problem.part").rename(made[beside])
+                profile, step = self.profile(runs, beside)
+                part = self.problem(machine, profile, "problem.part")
+                part.write_text(json.dumps(with_dispatch(json.loads(part.read_text()), step)))
+                part.rename(made[beside])
         return made[False], made.get(True, made[False])
 
     def predicted(self, idle, busy, placement):

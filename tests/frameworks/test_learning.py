@@ -11,6 +11,9 @@ import pytest
 import small_models
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import measured_runs  # noqa: E402
+
 EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
 SCRIPT = ROOT / "scripts/learn-from-measurements"
 LITTLE = ["--measurements", "30", "--simulations", "200", "--runs", "1", "--final-runs", "2", "--rounds", "2", "--best-seconds", "0.5"]
@@ -62,6 +65,27 @@ def test_each_way_measures_as_often_as_it_may_and_a_second_call_measures_nothing
     assert again.returncode == 0 and (out / "learned.csv").read_text() == kept and again.stdout == done.stdout
     other = learn(framework, out, model, *LITTLE, "--seed", "2")
     assert other.returncode == 2 and "has a table of other settings" in other.stderr
+
+
+@pytest.mark.parametrize("step, expected", [
+    (5.0, [1.5, 3.5, 0.0]),  # 1 s more than the ops take: half for each op that takes time
+    (4.0, [1.0, 3.0, 0.0]),
+    (2.0, [0.0, 2.0, 0.0]),  # 2 s less: 1 s less for each
+    (1.0, [0.0, 1.0, 0.0]),  # 1.5 s less for each, but no op takes less than nothing: 1.5 s are left, and are scaled to 1
+])
+def test_what_a_step_takes_beside_its_ops_is_divided_evenly(step, expected):
+    problem = {"devices": [{}], "ops": [{"seconds": [seconds]} for seconds in (1.0, 3.0, 0.0)]}
+    found = [op["seconds"][0] for op in measured_runs.with_dispatch(problem, step)["ops"]]
+    assert found == pytest.approx(expected) and sum(found) == pytest.approx(step)
+
+
+def test_the_time_of_busy_cores_counts_for_the_work_that_is_done_while_both_are_busy(tmp_path, monkeypatch):
+    found = {"idle": {"makespan_s": 6.0, "devices": [{"busy_s": 6.0}, {"busy_s": 2.0}]},
+             "busy": {"makespan_s": 9.0, "devices": [{"busy_s": 9.0}, {"busy_s": 3.0}]}}
+    monkeypatch.setattr(measured_runs, "emplace", lambda command, problem, placement: found[problem])
+    model = measured_runs.Model("pytorch", tmp_path / "m.pt2", tmp_path)
+    # 8 s of work in 6 s: for at least 2 s both cores are busy, in which 4 of the 8 s are done.
+    assert model.predicted("idle", "busy", None) == pytest.approx(6 + 0.5 * (9 - 6))
 
 
 def test_a_model_that_does_not_run_is_named_and_bad_arguments_are_refused(tmp_path):
