@@ -12,7 +12,7 @@ Usage: launch/profile-model.py FRAMEWORK MODEL -o FILE [--runs N] [--threads N] 
   --fused    with the framework's optimisations, so that kernels compute several ops (always with openvino, never with
              pytorch); use the profile with --fuse
   --shape    of an input whose sizes are not fixed in the model
-Needs the framework's Python package. Inputs are random numbers, or zeros where they are whole numbers. Prints
+Needs the framework's Python package. Inputs are those of launch/run-*.py. Prints
 {"step_s": ...}: the median time of a step without the profiler, measured in turns with the profiled steps."""
 import argparse, importlib, json, os, statistics, sys
 
@@ -55,15 +55,13 @@ def arguments():
     return given
 
 
-def value(name, sizes, dtype, given):
-    """A random tensor of the input's sizes; `given` has those that the model leaves open."""
-    import numpy
+def value(name, sizes, dtype, number, given):
+    """What launch/run-*.py give the input of this number, since times of ops may depend on values; `given` has the sizes that
+    the model leaves open."""
     sizes = given.shape.get(name, sizes)
     if sizes is None or any(not isinstance(size, int) or size < 1 for size in sizes):
         fail(f"the input {name!r} has no fixed sizes; give --shape {name}=...")
-    random = numpy.random.default_rng(0)
-    dtype = numpy.dtype(dtype)
-    return random.random(sizes, dtype="float32").astype(dtype) if dtype.kind == "f" else numpy.zeros(sizes, dtype)
+    return placed.random_input(name, sizes, dtype, number)
 
 
 class Steps:
@@ -96,7 +94,8 @@ def onnxruntime(given):
     kinds = {"float": "float32", "float16": "float16", "double": "float64", "int64": "int64", "int32": "int32", "bool": "bool"}
     with tempfile.TemporaryDirectory() as folder:
         plain = session(False)
-        feed = {i.name: value(i.name, i.shape, kinds.get(i.type[7:-1], "float32"), given) for i in plain.get_inputs()}
+        feed = {i.name: value(i.name, i.shape, kinds.get(i.type[7:-1], "float32"), number, given)
+                for number, i in enumerate(plain.get_inputs())}
         timed, steps = session(True), Steps()
         for _ in range(WARM_UP + given.runs):
             steps.time(lambda: plain.run(None, feed))
@@ -123,8 +122,8 @@ def openvino(given):
     settings = {"INFERENCE_NUM_THREADS": given.threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
 
     def feed(compiled):
-        return [value(i.get_any_name(), list(i.shape) if i.partial_shape.is_static else None, i.element_type.to_dtype(), given)
-                for i in compiled.inputs]
+        return [value(i.get_any_name(), list(i.shape) if i.partial_shape.is_static else None, i.element_type.to_dtype(), number,
+                      given) for number, i in enumerate(compiled.inputs)]
 
     plain = core.compile_model(model, "CPU", settings)
     unprofiled, data, steps = plain.create_infer_request(), feed(plain), Steps()
@@ -177,7 +176,7 @@ def tensorflow(given):
         tf.import_graph_def(definition, name="")
         inputs = [graph.get_operation_by_name(node.name) for node in step.inputs]
         feed = {op.outputs[0]: value(op.name, op.outputs[0].shape.as_list() if op.outputs[0].shape.rank is not None else None,
-                                     op.outputs[0].dtype.as_numpy_dtype, given) for op in inputs}
+                                     op.outputs[0].dtype.as_numpy_dtype, number, given) for number, op in enumerate(inputs)}
         fetch = [graph.get_operation_by_name(name) for name in step.ends]
         # Fetching ops, not tensors, copies no results.
         session = v1.Session(config=config)
@@ -209,7 +208,8 @@ def pytorch(given):
         fail("a .pt2 has its own example inputs; --shape is not needed")
     if program.example_inputs is None:
         fail("the .pt2 has no example inputs; export it again with torch.export.save(torch.export.export(model, inputs), FILE)")
-    args, kwargs = program.example_inputs
+    runner = importlib.import_module("run-pytorch")
+    args, kwargs = runner.arguments_of(program, runner.inputs_of(torch, program))
     module = program.module()
 
     class Ranges(torch.fx.Interpreter):

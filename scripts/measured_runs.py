@@ -67,6 +67,19 @@ def with_dispatch(problem, step):
     return problem
 
 
+def with_pools_together(problem):
+    """The problem in which each gradient of TensorFlow's max-pooling is on the device of the pooling: oneDNN keeps the positions
+    of the maxima for it only there, and without them it takes many times as long."""
+    for tensor in problem["tensors"]:
+        pool = problem["ops"][tensor["from"]]
+        gradients = [problem["ops"][reader] for reader in tensor["to"] if problem["ops"][reader]["type"] == "MaxPoolGrad"]
+        if pool["type"] == "MaxPool" and gradients:
+            group = next((op["colocate"] for op in [pool, *gradients] if op.get("colocate")), "pool/" + pool["name"])
+            for op in [pool, *gradients]:
+                op["colocate"] = group
+    return problem
+
+
 class Model:
     """A model in a folder of its own, which has all files that are made from it. Its runner is started once."""
 
@@ -127,7 +140,7 @@ class Model:
             if not made[beside].exists():
                 profile, step = self.profile(runs, beside)
                 part = self.problem(machine, profile, "problem.part")
-                part.write_text(json.dumps(with_dispatch(json.loads(part.read_text()), step)))
+                part.write_text(json.dumps(with_dispatch(with_pools_together(json.loads(part.read_text())), step)))
                 part.rename(made[beside])
         return made[False], made.get(True, made[False])
 

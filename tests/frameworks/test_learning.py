@@ -79,6 +79,14 @@ def test_what_a_step_takes_beside_its_ops_is_divided_evenly(step, expected):
     assert found == pytest.approx(expected) and sum(found) == pytest.approx(step)
 
 
+def test_the_gradient_of_a_max_pooling_is_placed_with_it():
+    ops = [{"name": name, "type": kind, "colocate": None} for name, kind in
+           (("pool", "MaxPool"), ("relu", "Relu"), ("back", "MaxPoolGrad"), ("sum", "AddN"))]
+    tensors = [{"from": 0, "to": [1, 2]}, {"from": 1, "to": [2]}, {"from": 2, "to": [3]}]
+    bound = measured_runs.with_pools_together({"ops": ops, "tensors": tensors})
+    assert [op["colocate"] for op in bound["ops"]] == ["pool/pool", None, "pool/pool", None]
+
+
 def test_the_time_of_busy_cores_counts_for_the_work_that_is_done_while_both_are_busy(tmp_path, monkeypatch):
     found = {"idle": {"makespan_s": 6.0, "devices": [{"busy_s": 6.0}, {"busy_s": 2.0}]},
              "busy": {"makespan_s": 9.0, "devices": [{"busy_s": 9.0}, {"busy_s": 3.0}]}}

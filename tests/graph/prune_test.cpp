@@ -89,6 +89,23 @@ TEST(Prune, RemovesIdentityAndDropoutChainsOutsideTraining) {
   EXPECT_EQ(result.graph.ops[1].after, std::vector<OpId>{OpId{0}});
 }
 
+// TensorFlow's gradients: `passed` hands dx on when dw is there, too.
+TEST(Prune, KeepsAnIdentityWhoseReadersWaitForItsControlDependencies) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand dx = add(graph, "dx", "Relu", {x}, {4}), dw = add(graph, "dw", "Tanh", {x}, {4});
+  GraphOp passed = node("passed", "Identity", {dx});
+  passed.after = {graph.tensors[dw.index].producer};
+  const Operand copy = add(graph, passed, {4});
+  add(graph, "next", "Relu", {add(graph, "copied", "Identity", {copy}, {4})}, {4});
+  const PassResult result = prune(graph);
+  result.graph.validate();
+  ASSERT_EQ(result.graph.ops.size(), 4U);
+  EXPECT_EQ(result.graph.ops[2].name, "passed");
+  EXPECT_EQ(result.graph.ops[2].after, std::vector<OpId>{OpId{1}});
+  EXPECT_EQ(result.graph.ops[3].inputs[0], Operand::of(result.graph.ops[2].outputs[0]));
+}
+
 TEST(Prune, KeepsDropoutThatTrainsOrWhoseMaskIsRead) {
   Graph graph;
   const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));

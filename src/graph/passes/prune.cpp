@@ -181,10 +181,11 @@ void Pruner::fold(OpId id) {
   }
 }
 
-// Finds Identity of a tensor and Dropout outside training.
+// Finds Identity of a tensor and Dropout outside training. One with control dependencies stays: what reads it has to
+// wait for them, as in TensorFlow's gradients, of which none is passed on before all gradients of its op are there.
 void Pruner::decide_alias(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
-  if (op.inputs.empty() || !op.inputs[0].is_tensor()) return;
+  if (op.inputs.empty() || !op.inputs[0].is_tensor() || !op.after.empty()) return;
   if (!is_one_of(op.type, {"Identity", "Dropout"})) return;
   if (op.type == "Dropout") {
     const auto mode = op.attributes.find("training_mode");
