@@ -21,6 +21,16 @@ double figure(const std::map<std::string, double>& figures, const std::string& k
   return at == figures.end() ? neither : at->second;
 }
 
+// The attribute "computes_in"; unknown if the op has none.
+DType stated_dtype(const GraphOp& op) {
+  const auto found = op.attributes.find("computes_in");
+  const auto* name = found == op.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  if (name == nullptr) return DType::unknown;
+  for (std::size_t t = 0; t <= static_cast<std::size_t>(DType::c128); ++t)
+    if (*name == emplace::name_of(static_cast<DType>(t))) return static_cast<DType>(t);
+  return DType::unknown;
+}
+
 }  // namespace
 
 DType compute_dtype(const Graph& graph, OpId op) {
@@ -31,6 +41,7 @@ DType compute_dtype(const Graph& graph, OpId op) {
     if (floating == DType::unknown && has_float_rate(type)) floating = type;
   };
   const GraphOp& node = graph.ops[op.index()];
+  if (const DType stated = stated_dtype(node); stated != DType::unknown) return stated;
   for (const TensorId output : node.outputs) look(graph.tensors[output.index()].dtype);
   for (const Operand& input : node.inputs) {
     if (input.is_tensor()) look(graph.tensors[input.index].dtype);

@@ -10,9 +10,9 @@
 
 namespace emplace::cost {
 
-// The number type in which an op computes: the first floating-point type among its outputs, then its operands; if there
-// is none, the first known type in the same order. Thus ArgMax and Greater compute in the type of their operands, Cast
-// in that of its result.
+// The number type in which an op computes: that which its attribute "computes_in" names; without one the first
+// floating-point type among its outputs, then its operands; if there is none, the first known type in the same order.
+// Thus ArgMax and Greater compute in the type of their operands, Cast in that of its result.
 DType compute_dtype(const Graph& graph, OpId op);
 
 // The figures of a device, looked up once for all ops.

@@ -91,6 +91,8 @@ struct GraphParameter {
   // A value that a pass computed from constants. It takes memory, but is none of the parameters that the model has.
   bool folded = false;
   bool no_weight = false;  // the file marks it as a buffer or a constant, or a pass found out (find_weights)
+  // What it takes where its values are stored in blocks (quantised); 0: what follows from dtype and shape.
+  Bytes stored_bytes = 0;
   [[nodiscard]] std::optional<Bytes> bytes() const;
 };
 

@@ -73,6 +73,7 @@ std::span<const OpRow> training_rows();
 std::span<const OpRow> tensorflow_rows();
 std::span<const OpRow> openvino_rows();
 std::span<const OpRow> pytorch_rows();
+std::span<const OpRow> ggml_rows();
 
 // Returns nullptr if the type is not in the table.
 const OpRow* find_row(std::string_view type);

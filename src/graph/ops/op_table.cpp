@@ -18,7 +18,8 @@ using RowMap = std::unordered_map<std::string_view, const OpRow*>;
 const RowMap& row_map() {
   static const RowMap map = [] {
     RowMap rows;
-    for (const auto vocabulary : {onnx_rows(), training_rows(), tensorflow_rows(), openvino_rows(), pytorch_rows()})
+    for (const auto vocabulary :
+         {onnx_rows(), training_rows(), tensorflow_rows(), openvino_rows(), pytorch_rows(), ggml_rows()})
       for (const OpRow& row : vocabulary) {
         const bool is_new = rows.emplace(row.type, &row).second;
         EMPLACE_CHECK(is_new, "op type {} has two rows", row.type);

@@ -45,6 +45,8 @@ std::string Shape::str() const {
 }
 
 std::optional<Bytes> GraphTensor::bytes() const { return bytes_of(dtype, shape); }
-std::optional<Bytes> GraphParameter::bytes() const { return bytes_of(dtype, shape); }
+std::optional<Bytes> GraphParameter::bytes() const {
+  return stored_bytes > 0 ? std::optional(stored_bytes) : bytes_of(dtype, shape);
+}
 
 }  // namespace emplace

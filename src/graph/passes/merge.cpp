@@ -35,6 +35,7 @@ class Merger {
       const ParameterId id = add_parameter_like(result_.graph, *buffer.first, buffer.shape);
       // That it is none follows from its users and its rank, which merging changes.
       result_.graph.parameters[id.index()].no_weight = !buffer.is_weight;
+      result_.graph.parameters[id.index()].stored_bytes = buffer.stored;
     }
     tensor_now_.resize(old_.tensors.size());
     for (std::size_t i = 0; i < old_.tensors.size(); ++i)
@@ -49,12 +50,13 @@ class Merger {
  private:
   // Combines the weights that only the same merged ops use into one buffer.
   void merge_parameters() {
-    using Signature = std::pair<std::vector<std::uint32_t>, std::tuple<bool, DType, bool, bool>>;
+    using Signature = std::pair<std::vector<std::uint32_t>, std::tuple<bool, DType, bool, bool, bool>>;
     std::map<Signature, std::uint32_t> known;
     const std::vector<bool> weights = find_weights(old_);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const GraphParameter& parameter = old_.parameters[i];
-      Signature users{{}, {parameter.trainable, parameter.dtype, parameter.folded, weights[i]}};
+      const bool in_blocks = parameter.stored_bytes > 0;
+      Signature users{{}, {parameter.trainable, parameter.dtype, parameter.folded, weights[i], in_blocks}};
       for (const OpId user : parameter.users) users.first.push_back(groups_.of_op[user.index()]);
       sort_and_keep_once(users.first, std::less<>());
       const bool all_merged =
@@ -63,10 +65,11 @@ class Merger {
       if (all_merged && !users.first.empty() && parameter.bytes())
         buffer = known.try_emplace(std::move(users), buffer).first->second;
       if (buffer == buffers_.size()) {
-        buffers_.push_back({&parameter, parameter.shape, weights[i]});
+        buffers_.push_back({&parameter, parameter.shape, weights[i], parameter.stored_bytes});
       } else {
         Shape& shape = buffers_[buffer].shape;
         shape = {add_bytes(*shape.elements(), *parameter.shape.elements())};
+        buffers_[buffer].stored = add_bytes(buffers_[buffer].stored, parameter.stored_bytes);
       }
       buffer_of_.push_back(buffer);
     }
@@ -233,6 +236,7 @@ class Merger {
     const GraphParameter* first;
     Shape shape;
     bool is_weight;
+    Bytes stored;
   };
 
   const Graph& old_;

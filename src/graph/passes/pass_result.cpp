@@ -25,6 +25,7 @@ ParameterId add_parameter_like(Graph& graph, const GraphParameter& parameter, Sh
   const ParameterId id = graph.add_parameter(parameter.name, parameter.dtype, std::move(shape), parameter.trainable);
   graph.parameters[id.index()].folded = parameter.folded;
   graph.parameters[id.index()].no_weight = parameter.no_weight;
+  graph.parameters[id.index()].stored_bytes = parameter.stored_bytes;
   return id;
 }
 

@@ -83,7 +83,10 @@ PassResult share_parameters(Graph old) {
     if (has_update) group[i] = variable.colocate = fmt::format("variable/{}", parameter.name);
     const std::string name = variable.name;
     const OpId id = graph.add_op(std::move(variable));
-    working[i] = updated[i] = Operand::of(graph.add_output(id, name, parameter.dtype, parameter.shape));
+    const bool in_blocks = parameter.stored_bytes > 0;
+    working[i] = updated[i] =
+        Operand::of(graph.add_output(id, name, in_blocks ? DType::u8 : parameter.dtype,
+                                     in_blocks ? Shape{parameter.stored_bytes} : parameter.shape));
   }
 
   std::vector<Operand> tensor_now(old.tensors.size());
