@@ -220,7 +220,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     inspect_problem(arguments, load_problem_and_warn(file, arguments.graph));
     return ExitCode::done;
   }
-  if (file.starts_with("zoo:")) {
+  if (file.starts_with("zoo:") || source::is_model_with_options(file) || formats::model_file(file) != file) {
     inspect_graph(arguments);
     return ExitCode::done;
   }
@@ -256,7 +256,7 @@ ExitCode run_inspect(const Arguments& arguments) {
   } else if (extension == ".json") {
     const std::string text = read_file(file);
     const formats::json::TopKeys keys = formats::json::top_keys(text);
-    if (keys.model_topology)
+    if (keys.model_topology || formats::reader_of(file) != nullptr)
       inspect_graph(arguments);
     else if (keys.format.starts_with("placement/"))
       inspect_placement(arguments, text);

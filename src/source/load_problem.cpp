@@ -43,7 +43,11 @@ std::optional<formats::ProblemAddress> file_address(const std::string& source) {
   return is_zoo(source) || model_with_options(source) ? std::nullopt : formats::parse_problem_address(source);
 }
 
-Graph read_with_options(const NamedQuery& model, const formats::ReadOptions& options) {
+Graph read_with_options(const NamedQuery& model, formats::ReadOptions options) {
+  if (!formats::reader_of(model.name)->options().empty()) {
+    options.query = model.options;
+    return formats::read_graph(model.name, options);
+  }
   Graph graph = formats::read_graph(model.name, options);
   const std::string constants = model.options.text("constants", "folded");
   if (constants != "folded" && constants != "placed")
@@ -62,6 +66,8 @@ Graph load_graph(const std::string& source, const formats::ReadOptions& options)
     throw InputError(source, "batch and shape are for model files; a zoo model takes ?batch=... among its own options");
   return zoo::build_zoo_model(std::string_view(source).substr(zoo_prefix.size()), source);
 }
+
+bool is_model_with_options(const std::string& source) { return model_with_options(source).has_value(); }
 
 bool is_problem_file(const std::string& source) { return file_address(source).has_value(); }
 

@@ -20,6 +20,8 @@ struct ReadOptions {
   std::map<std::string, std::vector<std::int64_t>> shapes;
   // --batch: the value of an unknown first dimension of every graph input.
   std::optional<std::int64_t> batch;
+  // The options after '?' of "FILE?key=value", for readers that have options (EntryInfo::options).
+  ConfigTable query;
 };
 
 struct ReaderEntry : EntryInfo {
@@ -38,7 +40,10 @@ std::span<const ReaderEntry> readers();
 // Adds an entry (base/registry.hpp). InputError for a name that is taken or malformed.
 void register_reader(ReaderEntry entry);
 
-// The first reader that recognises the file; nullptr if none does. InputError if the file cannot be read.
+// "DIR/config.json" for a folder that has one (a model of Hugging Face), else the path itself.
+std::string model_file(const std::string& path);
+
+// The first reader that recognises the file, or the folder's config.json; nullptr if none does. InputError if the file cannot be read.
 const ReaderEntry* reader_of(const std::string& path);
 
 // Throws InputError unless the reader called `name` reads the file; `wanted` ("an ONNX model") is for the message.

@@ -20,9 +20,12 @@ struct SourceOptions {
   bool of_recipe = false;  // messages name the keys of recipes, not the options of the command line
 };
 
-// Loads a model file, with "FILE?constants=placed" so that prune leaves its constants as ops without time, or
-// "zoo:NAME?key=value".
+// Loads a model file, or "zoo:NAME?key=value". A file may have options: "FILE?constants=placed" so that prune leaves its
+// constants as ops without time, "MODEL.gguf?phase=prefill&context=8192" of language models (language/scenario.hpp).
 Graph load_graph(const std::string& source, const formats::ReadOptions& options);
+
+// Whether load_graph reads the source as a model's file with options.
+bool is_model_with_options(const std::string& source);
 
 // Whether load_problem reads the source as a file that holds a problem, and not as GRAPH@MACHINE.
 bool is_problem_file(const std::string& source);
