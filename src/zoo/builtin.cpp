@@ -10,12 +10,16 @@
 namespace emplace::zoo {
 
 std::span<const ZooEntry> zoo() {
-  static const std::vector<ZooEntry> entries{
-      inception_v3_entry(), resnet_50_entry(), resnet_101_entry(), resnet_152_entry(),
-      rnnlm_entry(),        nmt_entry(),       gnmt_entry(),       transformer_xl_entry(),
-      amoebanet_d_entry(),  nasnet_a_entry(),  wavenet_entry(),    bert_base_entry(),
-      bert_large_entry(),   gpt_2_entry(),     vit_b_16_entry(),   moe_transformer_entry(),
-  };
+  static const std::vector<ZooEntry> entries = [] {
+    std::vector<ZooEntry> all{
+        inception_v3_entry(), resnet_50_entry(), resnet_101_entry(), resnet_152_entry(),
+        rnnlm_entry(),        nmt_entry(),       gnmt_entry(),       transformer_xl_entry(),
+        amoebanet_d_entry(),  nasnet_a_entry(),  wavenet_entry(),    bert_base_entry(),
+        bert_large_entry(),   gpt_2_entry(),     vit_b_16_entry(),   moe_transformer_entry(),
+    };
+    for (ZooEntry& entry : language_model_entries()) all.push_back(std::move(entry));
+    return all;
+  }();
   return entries;
 }
 

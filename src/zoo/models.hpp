@@ -31,5 +31,7 @@ ZooEntry bert_large_entry();
 ZooEntry gpt_2_entry();
 ZooEntry vit_b_16_entry();
 ZooEntry moe_transformer_entry();
+// One for each family of presets (language_models.cpp).
+std::vector<ZooEntry> language_model_entries();
 
 }  // namespace emplace::zoo

@@ -19,6 +19,8 @@ struct ZooEntry : EntryInfo {
   // The human expert's placement on `devices` equal devices (at least one): for each layer, the index of a device.
   // `layers` are those of layers_of.
   std::function<std::vector<std::size_t>(std::span<const std::string> layers, std::size_t devices)> expert;
+  // False: it is only evaluated, and has no options for training and detail.
+  bool trains = true;
 };
 
 // The layers of a graph's ops (GraphOp::layer), each once: in the order of the ops with operands, then the layers that

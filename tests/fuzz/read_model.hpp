@@ -17,16 +17,18 @@
 
 namespace emplace {
 
-// Any bytes are a graph that costs and passes survive, or an InputError.
-inline void read_model(std::initializer_list<const char*> names, const std::uint8_t* data, std::size_t size) {
+// Any bytes are a graph that costs and passes survive, or an InputError. `has_open_sizes`: the format has inputs that
+// --batch and --shape can size.
+inline void read_model(std::initializer_list<const char*> names, const std::uint8_t* data, std::size_t size,
+                       bool has_open_sizes = true) {
   static const int file = [] {
     log::configure(log::Level::off, false);
     return ::memfd_create("fuzz", 0);
   }();
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
   formats::ReadOptions options;
-  if (size % 2 == 0) options.batch = 4;
-  if (size % 5 == 0) options.shapes["x"] = {2, 3};
+  if (has_open_sizes && size % 2 == 0) options.batch = 4;
+  if (has_open_sizes && size % 5 == 0) options.shapes["x"] = {2, 3};
   for (const char* name : names) try {
       const Graph graph =
           find_entry(formats::readers(), name, "reader").read("/proc/self/fd/" + std::to_string(file), options);

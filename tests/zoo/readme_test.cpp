@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "emplace/base/registry.hpp"
 #include "tests/zoo/figures.hpp"
+#include "zoo/language_presets.hpp"
 #include "zoo/models.hpp"
 
 namespace emplace::zoo::readme_test {
@@ -59,6 +61,10 @@ std::string in_si(double value) {
   return fmt::format("{:.4g} {}", value / (value >= 1e12 ? 1e12 : value >= 1e9 ? 1e9 : 1e6), unit);
 }
 
+std::size_t trained_models() {
+  return static_cast<std::size_t>(std::ranges::count_if(zoo(), [](const ZooEntry& entry) { return entry.trains; }));
+}
+
 // "`nmt?layers=4`" -> "nmt?layers=4&training=true&detail=op"
 std::string training_step(const std::string& cell, const std::string& detail) {
   const std::string model = cell.substr(1, cell.size() - 2);
@@ -68,12 +74,13 @@ std::string training_step(const std::string& cell, const std::string& detail) {
 TEST(ZooReadme, ListsEveryModelInTheTableOfTrainingSteps) {
   std::string all;
   for (const auto& row : table("training step")) all += row.at(0) + " ";
-  for (const ZooEntry& entry : zoo()) EXPECT_NE(all.find("`" + entry.name), std::string::npos) << entry.name;
+  for (const ZooEntry& entry : zoo())
+    if (entry.trains) EXPECT_NE(all.find("`" + entry.name), std::string::npos) << entry.name;
 }
 
 TEST(ZooReadme, GivesTheSizesOfTrainingStepsAtEachDetail) {
   const auto rows = table("training step");
-  ASSERT_GE(rows.size(), zoo().size());
+  ASSERT_GE(rows.size(), trained_models());
   for (const auto& row : rows) {
     ASSERT_EQ(row.size(), 8U) << row.at(0);
     const GraphStatistics layer = statistics(build_zoo_model(training_step(row[0], "layer")));
@@ -95,7 +102,7 @@ TEST(ZooReadme, GivesTheSizesOfTrainingStepsAtEachDetail) {
 
 TEST(ZooReadme, GivesTheParametersAndMultiplyAddsOfForwardGraphs) {
   const auto rows = table("inference");
-  ASSERT_GE(rows.size(), zoo().size());
+  ASSERT_GE(rows.size(), trained_models());
   for (const auto& row : rows) {
     ASSERT_EQ(row.size(), 6U) << row.at(0);
     const GraphStatistics sums = statistics(build_zoo_model(row[0].substr(1, row[0].size() - 2)));
@@ -119,7 +126,32 @@ TEST(ZooReadme, NamesTheExpertPlacementOfEveryModel) {
     ASSERT_NE(rule, nullptr) << model;
     EXPECT_EQ(*rule, rules.at(row.at(4))) << model;
   }
-  EXPECT_EQ(named.size(), zoo().size());
+  EXPECT_EQ(named.size(), trained_models());
+}
+
+TEST(ZooReadme, GivesTheSizesOfEveryLanguageModel) {
+  const auto rows = table("language model");
+  std::size_t presets = 0;
+  for (const LanguagePreset& preset : language_presets()) {
+    const std::string name = fmt::format("`{}?size={}`", preset.family, preset.size);
+    EXPECT_TRUE(std::ranges::any_of(rows, [&](const auto& row) { return row.at(0) == name; })) << name;
+    ++presets;
+  }
+  ASSERT_EQ(rows.size(), presets);
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 7U) << row.at(0);
+    const std::string model = row[0].substr(1, row[0].size() - 2) + "&context=8192&type=Q4_K";
+    const Graph graph = build_zoo_model(model);
+    Bytes cache = 0, weights = 0;
+    for (const GraphOp& op : graph.ops) cache += op.state_bytes;
+    for (const GraphParameter& parameter : graph.parameters) weights += *parameter.bytes();
+    const GraphStatistics sums = statistics(graph);
+    EXPECT_EQ(row[1], size_of(sums)) << row[0];
+    EXPECT_EQ(row[2], grouped(sums.parameters)) << row[0];
+    EXPECT_EQ(row[3], human_bytes(weights)) << row[0];
+    EXPECT_EQ(row[4], human_bytes(cache)) << row[0];
+    EXPECT_EQ(row[5], in_si(sums.flops)) << row[0];
+  }
 }
 
 }  // namespace

@@ -284,7 +284,10 @@ bool is_model_config(const std::string& path, std::string_view head) {
 }
 
 Architecture read_model_config(const std::string& path, std::vector<std::string>& notes) {
-  const std::string text = read_file(path, largest_config);
+  return model_config(read_file(path, largest_config), path, notes);
+}
+
+Architecture model_config(std::string_view text, const std::string& path, std::vector<std::string>& notes) {
   const json::Document document = json::parse(text, path);
   const json::Place place(path);
   const ConfigKeys outer(document.root(), place);
