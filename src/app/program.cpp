@@ -26,6 +26,7 @@
 #include "experiment/learned/learned_placer.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "search/common/budget_clock.hpp"
+#include "serving/stage_evaluator.hpp"
 
 namespace emplace::app {
 
@@ -200,6 +201,7 @@ int run(int argc, char** argv, dist::World* world) {
 int run_program(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails with an error, like any other failed write
   experiment::register_learned_placer();
+  serving::register_stage_evaluator();
   try {
     std::optional<dist::World> world;
     if (dist::started_by_mpi()) world.emplace(argc, argv);

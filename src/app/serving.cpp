@@ -13,6 +13,7 @@
 #include "serving/cluster_json.hpp"
 #include "serving/flow.hpp"
 #include "serving/placer.hpp"
+#include "serving/stage_problem.hpp"
 #include "serving/why_nothing.hpp"
 
 namespace emplace::app {
@@ -147,7 +148,8 @@ void refuse_for_cluster(const std::string& file, const char* option) {
 ExitCode place_on_cluster(const ServingPlace& arguments) {
   const Cluster cluster = serving::read_cluster_file(arguments.file);
   Layout start;
-  if (!arguments.start.empty()) start = serving::read_layout(read_file(arguments.start), arguments.start, cluster);
+  if (!arguments.start.empty())
+    start = serving::read_layout_or_placement(read_file(arguments.start), arguments.start, cluster);
   std::optional<FileWriter> output;
   if (!arguments.output.empty()) output.emplace(arguments.output);
   set_work_to_save(true);
@@ -194,7 +196,7 @@ ExitCode place_on_cluster(const ServingPlace& arguments) {
 
 ExitCode simulate_layout(const std::string& file, const std::string& layout_file, bool json) {
   const Cluster cluster = serving::read_cluster_file(file);
-  const Layout layout = serving::read_layout(read_file(layout_file), layout_file, cluster);
+  const Layout layout = serving::read_layout_or_placement(read_file(layout_file), layout_file, cluster);
   serving::FlowDetails flow;
   const Rate throughput = serving::FlowEvaluator(cluster).throughput(layout, &flow);
   const std::string reason = throughput > 0 ? "" : serving::why_nothing(cluster, layout);

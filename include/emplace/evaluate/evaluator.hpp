@@ -101,9 +101,12 @@ struct EvaluatorSetup {
 };
 
 struct EvaluatorEntry : EntryInfo {
-  // True: the evaluator measures times. Then the simulator's bounds do not hold, a second evaluation of the same
-  // placement may return another time, and there are no start times of ops.
+  // True: the evaluator measures times, or computes them by other rules than the simulator's. Then the simulator's
+  // bounds do not hold, a second evaluation of the same placement may return another time, and there are no start times
+  // of ops.
   bool measures = false;
+  // The option that is the recipe's `problem` where the recipe does not give it; "": none.
+  std::string problem_option = {};
   // `options`: the evaluator's own table of the recipe, as resolve() returns it. InputError if the evaluator cannot
   // work with these options, problems or scoring.
   std::function<std::unique_ptr<Evaluator>(const ConfigTable& options, const EvaluatorSetup& setup)> make;

@@ -134,6 +134,9 @@ void read_method_options(Recipe& recipe, const ConfigTable& table, const Methods
   if (o.policy != o.learner) refuse_unknown_keys(learner_table, learner_keys);
   refuse_unknown_keys(evaluator_table, methods.evaluator.options());
   recipe.evaluator_options = evaluator_table;
+  if (const std::string& option = methods.evaluator.problem_option;
+      !option.empty() && !evaluator_table.contains(option))
+    recipe.evaluator_options.set(option, {o.problem, table.place_of("problem")});
   (void)methods.policy.resolve(recipe.policy_options);
   (void)methods.learner.resolve(recipe.learner_options);
   (void)methods.evaluator.resolve(recipe.evaluator_options);

@@ -15,6 +15,8 @@
 #include "experiment/run/training.hpp"
 #include "formats/workload/workload.hpp"
 #include "nn/kernels/threads.hpp"
+#include "serving/cluster_json.hpp"
+#include "serving/stage_problem.hpp"
 
 namespace emplace::experiment {
 
@@ -42,6 +44,17 @@ void refuse_groups(const Problem& problem, const std::string& place) {
                        quote(problem.op_names[op]), problem.name);
 }
 
+// A problem, or a cluster as one whose ops are its nodes.
+source::LoadedProblem load_problem_or_cluster(const std::string& source, const Recipe& recipe) {
+  if (!serving::is_cluster_file(source)) return source::load_problem(source, recipe.source);
+  if (const std::string& name = recipe.options.evaluator; name != "serving")
+    throw InputError(source,
+                     "is a cluster to serve a model on, which evaluator {} cannot judge: wanted evaluator = "
+                     "'serving', as in the recipe serving",
+                     quote(name));
+  return {serving::stage_problem(serving::read_cluster_file(source), source), {}};
+}
+
 }  // namespace
 
 Training::Training(Recipe recipe, bool from_checkpoint)
@@ -53,7 +66,7 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   (void)evaluate::make_evaluator(evaluator(), {{}, {schedule_, objective_}});
   TaskConstraints constraints = recipe_.constraints();
   for (const std::string& source : recipe_.sources()) {
-    source::LoadedProblem loaded = o.graph.empty() ? source::load_problem(source, recipe_.source)
+    source::LoadedProblem loaded = o.graph.empty() ? load_problem_or_cluster(source, recipe_)
                                                    : source::load_problem(o.graph, o.machine, recipe_.source);
     add_warnings(loaded);
     constraints.apply(loaded.problem);
@@ -156,7 +169,7 @@ void Training::load_held_out(TaskConstraints& constraints) {
   const RecipeOptions& o = recipe_.options;
   const std::vector<std::string> sources = recipe_.sources();
   for (const std::string& source : o.held_out) {
-    source::LoadedProblem loaded = source::load_problem(source, recipe_.source);
+    source::LoadedProblem loaded = load_problem_or_cluster(source, recipe_);
     add_warnings(loaded);
     constraints.apply(loaded.problem);
     for (std::size_t p = 0; p < problems_.size(); ++p)
