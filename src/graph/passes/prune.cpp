@@ -98,6 +98,7 @@ class Pruner {
   void decide(OpId id);
   void fold(OpId id);
   void decide_alias(OpId id);
+  [[nodiscard]] bool waits(const GraphOp& op) const;
   void find_initial(OpId id);
   void merge_model_output(OpId id);
   void find_dead(OpId id);
@@ -181,11 +182,21 @@ void Pruner::fold(OpId id) {
   }
 }
 
+// Whether the op has a control dependency on one that is not removed, so far.
+bool Pruner::waits(const GraphOp& op) const {
+  return std::ranges::any_of(op.after, [&](OpId before) {
+    const Fate fate = fate_[before.index()];
+    if (fate != Fate::alias) return fate == Fate::keep;
+    const TensorId output = old_.ops[before.index()].outputs[0];
+    return !old_.tensors[tensor_[output.index()].alias].producer.is_none();
+  });
+}
+
 // Finds Identity of a tensor and Dropout outside training. One with control dependencies stays: what reads it has to
 // wait for them, as in TensorFlow's gradients, of which none is passed on before all gradients of its op are there.
 void Pruner::decide_alias(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
-  if (op.inputs.empty() || !op.inputs[0].is_tensor() || !op.after.empty()) return;
+  if (op.inputs.empty() || !op.inputs[0].is_tensor() || waits(op)) return;
   if (!is_one_of(op.type, {"Identity", "Dropout"})) return;
   if (op.type == "Dropout") {
     const auto mode = op.attributes.find("training_mode");
