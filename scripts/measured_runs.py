@@ -17,7 +17,7 @@ RUNNERS = {"openvino": "run-openvino.py", "tensorflow": "run-tensorflow.py", "py
 ENDINGS = {"onnxruntime": ".onnx", "openvino": ".xml", "tensorflow": ".pb", "pytorch": ".pt2"}
 FUSED = {"openvino", "tensorflow"}  # frameworks that fuse ops, oneDNN by itself (TensorFlow)
 WARM_UP = "3"
-LONGER = 20  # how many times as many runs the process on the other core has to do
+ENDLESS = 1_000_000  # runs of the process on the other core, which is ended before
 
 
 class Failed(Exception):
@@ -121,7 +121,7 @@ class Model:
             return measure()
         if len(cores) < 2:
             raise placed.Wrong("this process may use one core only, and placements need two")
-        with subprocess.Popen(self.profiler(cores[1], LONGER * runs, self.work / "profile-other"), stdout=subprocess.DEVNULL,
+        with subprocess.Popen(self.profiler(cores[1], ENDLESS, self.work / "profile-other"), stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as other:
             try:
                 measured = measure()
