@@ -1,12 +1,11 @@
 """A PyTorch program in the parts that `emplace export --for pytorch` names, and what the process of a device does with
-its own: processes send each other tensors with torch.distributed."""
+its own."""
 
 import importlib
 import operator
 import zipfile
 
 import torch
-import torch.distributed as dist
 from torch.fx.passes.shape_prop import ShapeProp, TensorMetadata
 from torch.fx.passes.split_module import split_module
 
@@ -129,43 +128,40 @@ def unpack(buffer, value):
     return buffer.as_strided(value.meta["tensor_meta"].shape, layout(value))
 
 
-def buffer_for(value):
+def sized(value):
+    """Its elements and their type."""
     meta = value.meta["tensor_meta"]
-    return torch.empty(meta.shape.numel(), dtype=meta.dtype)
+    return meta.shape.numel(), meta.dtype
 
 
 class Process:
     """What the process of one device does in a step: it runs its parts in their order, as soon as it has what they
-    read, and sends what others read."""
+    read, and hands over what others read. `exchange_of(tensors)` makes the memory that they share."""
 
-    def __init__(self, cut, rank):
+    def __init__(self, cut, rank, exchange_of):
         self.cut = cut
         self.own = [part for part, of_part in cut.rank_of.items() if of_part == rank]
-        self.receives, self.sends = [], {part: [] for part in self.own}
+        readers = {value: {cut.rank_of[user] for user in value.users if user in cut.rank_of} - {cut.rank_of[part]}
+                   for value, part in cut.tensors()}
+        self.exchange = exchange_of({value: sized(value) for value, others in readers.items() if others})
+        self.receives = {value: unpack(self.exchange.buffers[value], value) for value, others in readers.items() if rank in others}
+        self.sends = {part: [] for part in self.own}
         for value, part in cut.tensors():
-            for reader in sorted({cut.rank_of[user] for user in value.users if user in cut.rank_of}):
-                if reader == rank != cut.rank_of[part]:
-                    buffer = buffer_for(value)
-                    self.receives.append((value, buffer, unpack(buffer, value), cut.rank_of[part]))
-                elif reader != rank == cut.rank_of[part]:
-                    self.sends[part].append((value, reader))
+            if readers[value] and part in self.sends:
+                self.sends[part].append(value)
         self.results = {position: value for position, value in enumerate(cut.results)
                         if producer(value) in self.own or (producer(value) is None and rank == 0)}
 
     def step(self, run):
-        values, waits, sent = dict(self.cut.fixed), {}, []
-        for value, buffer, tensor, source in self.receives:
-            values[value], waits[value] = tensor, dist.irecv(buffer, source)
+        values, waited = {**self.cut.fixed, **self.receives}, set()
         for part in self.own:
             for value in part.all_input_nodes:
-                if value in waits:
-                    waits.pop(value).wait()
+                if value in self.receives and value not in waited:
+                    self.exchange.wait_for(value)
+                    waited.add(value)
             run(part, values)
-            for value, reader in self.sends[part]:
-                packed = pack(value_of(values, value), value)
-                sent.append((dist.isend(packed, reader), packed))
-        for request, _ in sent:
-            request.wait()
+            for value in self.sends[part]:
+                self.exchange.hand_over(value, pack(value_of(values, value), value))
         return values
 
 
@@ -202,5 +198,5 @@ class Stage(torch.nn.Module):
         """Tensors like those that the stage takes and gives."""
         return [tuple(self.cut.fixed[value] if raw and value in self.cut.fixed else
                       torch.empty(value.meta["tensor_meta"].shape, dtype=value.meta["tensor_meta"].dtype) if raw else
-                      buffer_for(value) for value in values)
+                      torch.empty(sized(value)[0], dtype=sized(value)[1]) for value in values)
                 for values, raw in ((self.takes, self.is_first), (self.gives, self.is_last))]

@@ -1,5 +1,5 @@
-"""The processes that run a PyTorch program: one for each device, on a core of its own, with gloo between them. They are
-started once and run one placement after the other."""
+"""The processes that run a PyTorch program: one for each device, on a core of its own. They are started once and run one
+placement after the other. Parts hand tensors over in shared memory; pipelines of torch.distributed do so by gloo."""
 
 import functools
 import io
@@ -14,13 +14,14 @@ import torch.distributed as dist
 
 import timing
 from placed import Differs
+from torch_exchange import Exchange
 from torch_parts import Cut, Process, Stage, flat, load, value_of
 
 
 class Processes:
     def __init__(self, ranks, file, inputs, threads):
         self.ended = False
-        self.folder = tempfile.TemporaryDirectory(prefix="emplace-run-")
+        self.folder = tempfile.TemporaryDirectory(prefix="emplace-run-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         context = torch.multiprocessing.get_context("spawn")
         self.pipes, self.processes = [], []
         for rank in range(ranks):
@@ -81,7 +82,7 @@ def work(rank, ranks, folder, file, inputs, threads, pipe):
             what, *arguments = pipe.recv()
             with torch.no_grad():
                 if what == "prepare":
-                    placed = Placed(program, rank, inputs, *arguments)
+                    placed = Placed(program, rank, ranks, folder, inputs, *arguments)
                     answer(placed.done)
                 else:
                     answer(placed.time(*arguments, unplaced if rank == 0 else None))
@@ -103,14 +104,17 @@ def join(rank, ranks, folder, threads):
 class Placed:
     """What this process does of a placement."""
 
-    def __init__(self, program, rank, inputs, segments, microbatches):
+    def __init__(self, program, rank, ranks, folder, inputs, segments, microbatches):
         cut = Cut(program, segments, inputs)
         self.done = {"core": min(os.sched_getaffinity(0))}
         if microbatches:
+            self.meet = dist.barrier
             self.step, self.done["results"] = stage_of(cut, rank, inputs, microbatches)
             self.done.update(ops=[], parts=1, sent=0)
         else:
-            process, ops = Process(cut, rank), []
+            process, ops = Process(cut, rank, lambda tensors: Exchange(f"{folder}/exchange", rank, ranks, tensors, dist.barrier)), []
+            self.meet = process.exchange.meet
+            self.meet()
             values = process.step(lambda part, values: ops.extend(cut.ops_of(part, values)))
             self.step = lambda: process.step(cut.run)
             self.done.update(results={position: value_of(values, value) for position, value in process.results.items()},
@@ -118,15 +122,16 @@ class Placed:
 
     def time(self, runs, warm_up, with_reference, unplaced):
         for _ in range(warm_up):
+            self.meet()
             self.step()
         for _ in range(timing.MOST_REPETITIONS):
             times, reference, seconds, waiting = [], [], [], timing.Waiting()
             for _ in range(runs):
-                dist.barrier()
+                self.meet()
                 begin = time.perf_counter()
                 self.step()
                 times.append((begin, time.perf_counter()))
-                dist.barrier()
+                self.meet()
                 seconds.append(time.perf_counter() - begin)
                 if with_reference and unplaced:
                     reference.append(timing.seconds_of(unplaced))
