@@ -38,6 +38,7 @@ std::span<const Command> commands() {
       {"train", "learn a placement, alone or under mpirun", add_train, serve_evaluations},
       {"sweep", "many trainings over a space of recipe keys, alone or under mpirun", add_sweep, serve_trials},
       {"place", "place with a search, or with all of them (best), alone or under mpirun", add_place, serve_evaluations},
+      {"fit", "whether and how fast a language model runs on unlike devices, and the line that tells its runtime", add_fit},
       {"bound", "a certified lower bound: the step time that no placement can beat", add_bound, nullptr, true},
       {"simulate", "the step time and memory of a placement", add_simulate},
       {"explain", "what takes the time and memory of a placement, and which moves would help", add_explain},
@@ -55,7 +56,7 @@ std::span<const Command> commands() {
        serve_pings},
       {"list",
        "recipes, policies, learners, placers, serving-placers, evaluators, strategies, models, machines, tables, "
-       "readers, exporters, "
+       "readers, exporters, runtimes, "
        "simulators",
        add_list},
       {"completion", "what bash, zsh and fish need to complete command lines", add_completion},

@@ -49,6 +49,7 @@ Action add_auto(CommandLine& cli);
 Action add_train(CommandLine& cli);
 Action add_sweep(CommandLine& cli);
 Action add_place(CommandLine& cli);
+Action add_fit(CommandLine& cli);
 Action add_bound(CommandLine& cli);
 Action add_simulate(CommandLine& cli);
 Action add_cost(CommandLine& cli);
@@ -72,7 +73,8 @@ inline constexpr const char* recipe_keys_title = "Keys of a recipe";
 
 // Help sentences of arguments that several commands have.
 inline constexpr const char* problem_help =
-    "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value";
+    "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file, also FILE?key=value, "
+    "or zoo:NAME?key=value";
 inline constexpr const char* placement_help = "Placement JSON, or an expert split of dnn-partitioning";
 
 // Arguments that several commands share. They are shared_ptr members of the command's captured state.

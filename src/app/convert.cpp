@@ -115,7 +115,9 @@ ExitCode run_convert(const Arguments& arguments) {
 Action add_convert(CommandLine& cli) {
   using namespace convert_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value").type_name("GRAPH").required();
+  cli.add_option("graph", arguments->graph, "Model file, also FILE?key=value, or zoo:NAME?key=value")
+      .type_name("GRAPH")
+      .required();
   cli.add_option("-o,--output", arguments->output, "FILE.dot, FILE.onnx or FILE.json: the ending selects the format")
       .type_name("FILE")
       .required()

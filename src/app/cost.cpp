@@ -198,7 +198,9 @@ ExitCode run_cost(const Arguments& arguments) {
 Action add_cost(CommandLine& cli) {
   using namespace cost_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value").type_name("GRAPH").required();
+  cli.add_option("graph", arguments->graph, "Model file, also FILE?key=value, or zoo:NAME?key=value")
+      .type_name("GRAPH")
+      .required();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")
       .type_name("MACHINE")
       .required();

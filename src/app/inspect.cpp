@@ -6,6 +6,7 @@
 
 #include "app/command.hpp"
 #include "app/inspect_checkpoint.hpp"
+#include "app/inspect_language.hpp"
 #include "app/inspect_machine.hpp"
 #include "app/result_json.hpp"
 #include "app/serving.hpp"
@@ -119,11 +120,13 @@ void inspect_graph(const Arguments& arguments) {
     json.update(statistics_json(file));
     if (file.cut_edges > 0) json["cut_edges"] = file.cut_edges;
     json["inputs"] = inputs_json(graph);
+    if (const auto model = language_model_of(arguments.file)) json["language_model"] = language_json(*model, graph);
     json["lowered"] = statistics_json(lowered);
     print_json(json);
     return;
   }
   fmt::print("graph {}\n\n", quote(graph.name));
+  if (const auto model = language_model_of(arguments.file)) print_language_model(*model, graph);
   print_inputs(graph);
   TextTable table({"", "as the file has it", "after passes"});
   const auto row = [&](const std::string& name, const auto& text) { table.add({name, text(file), text(lowered)}); };
@@ -220,7 +223,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     inspect_problem(arguments, load_problem_and_warn(file, arguments.graph));
     return ExitCode::done;
   }
-  if (file.starts_with("zoo:") || source::is_model_with_options(file) || formats::model_file(file) != file) {
+  if (file.starts_with("zoo:") || source::file_of_model(file) != file || formats::model_file(file) != file) {
     inspect_graph(arguments);
     return ExitCode::done;
   }
@@ -277,7 +280,7 @@ Action add_inspect(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option(
          "file", arguments->file,
-         "Model file, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, checkpoint, or run folder")
+         "Model file, also FILE?key=value, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, checkpoint, or run folder")
       .type_name("SOURCE")
       .required();
   arguments->graph.add(cli);

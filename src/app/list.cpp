@@ -1,5 +1,5 @@
 // emplace list
-// recipes|policies|learners|placers|serving-placers|evaluators|strategies|models|machines|tables|readers|exporters|simulators
+// recipes|policies|learners|placers|serving-placers|evaluators|strategies|models|machines|tables|readers|exporters|runtimes|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -16,6 +16,7 @@
 #include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/sweep/strategy.hpp"
 #include "experiment/tables/published_table.hpp"
+#include "fit/runtime.hpp"
 #include "formats/workload/workload.hpp"
 #include "learn/learner.hpp"
 #include "serving/placer.hpp"
@@ -59,6 +60,7 @@ constexpr Kind kinds[] = {
     {"tables", experiment::tables},
     {"readers", readers_of_all_kinds},
     {"exporters", [] { return infos(deploy::exporters()); }},
+    {"runtimes", [] { return infos(fit::runtimes()); }},
     {"simulators", [] { return infos(simulate::simulators()); }},
 };
 

@@ -19,7 +19,9 @@ namespace {
 // Whether the argument is a problem or a model, and no recipe.
 bool is_problem(const std::string& argument) {
   if (experiment::is_shipped_recipe(argument) || argument.ends_with(".toml")) return false;
-  if (source::is_graph_at_machine(argument) || argument.starts_with("zoo:")) return true;
+  if (source::is_graph_at_machine(argument) || argument.starts_with("zoo:") ||
+      source::file_of_model(argument) != argument)
+    return true;
   std::error_code none;
   if (!file_exists(argument)) return source::is_problem_file(argument);  // FILE#INSTANCE
   if (formats::reader_of(argument) != nullptr) return true;
@@ -50,7 +52,9 @@ void RecipeWords::tell_apart() {
   problem = *name++;
   if (!is_problem(problem) && !file_exists(problem))
     throw InputError(command_line, "{} is neither KEY=VALUE nor a PROBLEM (a file, or MODEL@MACHINE)", quote(problem));
-  const auto is_model = [&] { return problem.starts_with("zoo:") || formats::reader_of(problem) != nullptr; };
+  const auto is_model = [&] {
+    return problem.starts_with("zoo:") || formats::reader_of(source::file_of_model(problem)) != nullptr;
+  };
   if (name != names.end() && !source::is_graph_at_machine(problem) && is_model()) problem += "@" + *name++;
   if (name != names.end())
     throw InputError(command_line, "the problem is given twice, as {} and as {} (a recipe comes before its problem)",

@@ -64,6 +64,9 @@ Roofline::Roofline(const machine::MachineDevice& device, bool fused)
                                                figure(device.half_bytes, name, 0),
                                                fused ? figure(device.fused_speedup, name, 1) : 1};
   }
+  efficiency_of_type_ = device.efficiency;
+  efficiency_of_type_.erase("default");
+  for (const OpClass cls : op_classes()) efficiency_of_type_.erase(emplace::name_of(cls));
 }
 
 double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const {
@@ -78,7 +81,9 @@ double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, con
     if (!(peak > 0))
       throw InputError(place, "op {} computes in {}, for which device {} gives no peak_flops; add one, or a default",
                        quote(op.name), emplace::name_of(dtype), quote(name_));
-    compute = (cost.flops + figures.half_flops) / (peak * figures.efficiency);
+    const auto of_type = efficiency_of_type_.find(op.type);
+    const double efficiency = of_type == efficiency_of_type_.end() ? figures.efficiency : of_type->second;
+    compute = (cost.flops + figures.half_flops) / (peak * efficiency);
   }
   const double bytes = static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written);
   const double traffic = bytes > 0 ? (bytes + figures.half_bytes) / figures.bytes_per_s : 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <unordered_set>
 
@@ -28,6 +29,7 @@ class Roofline {
   //   seconds = work + launches x launch overhead                                  (launches: OpCost::launches)
   // so that an op of few FLOPs reaches the share efficiency x flops / (flops + half_flops) of the peak. With overlap 1
   // (the default) this is the roofline of Williams, Waterman and Patterson 2009.
+  // An efficiency of the op's type goes before that of its class.
   // Returns 0 for ops of class `free`, which do no work and are not launched, and NaN if the device cannot run the
   // type. A dtype that is not in peak_flops uses its `default`; InputError naming op, device and dtype if there is
   // none. `place` begins the message.
@@ -43,6 +45,7 @@ class Roofline {
     double efficiency, half_flops, bytes_per_s, half_bytes, speedup;
   };
   std::array<ClassFigures, class_count> classes_{};
+  std::map<std::string, double> efficiency_of_type_;  // of op types with a figure of their own
   double overlap_;
   double overhead_s_;
   std::unordered_set<std::string> unsupported_;

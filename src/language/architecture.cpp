@@ -121,7 +121,8 @@ class Builder {
       add(out.weights, "attn_q_norm.weight", {a_.key_size}, vector_);
       add(out.weights, "attn_k_norm.weight", {a_.key_size}, vector_);
     }
-    product(out, "attn_output", a_.heads * a_.value_size, a_.hidden);
+    product(out, "attn_output", a_.heads * a_.value_size, a_.hidden, a_.output_bias);
+    if (a_.sinks) add(out.weights, "attn_sinks.weight", {a_.heads}, vector_);
   }
 
   // DeepSeek-V2 (DeepSeek-AI 2024), section 2.1: the cache has one compressed vector and one rotated key a token.
@@ -151,11 +152,19 @@ class Builder {
     product(out, "ffn_down" + suffix, inner, a_.hidden);
   }
 
+  // A matrix for each expert.
+  void expert_product(Layer& out, const std::string& name, std::int64_t columns, std::int64_t rows) const {
+    add(out.weights, name + ".weight", {columns, rows, a_.experts}, matrix_);
+    if (a_.expert_bias) add(out.weights, name + ".bias", {rows, a_.experts}, vector_);
+  }
+
   void experts(Layer& out) const {
     add(out.weights, "ffn_gate_inp.weight", {a_.hidden, a_.experts}, vector_);
-    if (a_.gated) add(out.weights, "ffn_gate_exps.weight", {a_.hidden, a_.expert_inner, a_.experts}, matrix_);
-    add(out.weights, "ffn_up_exps.weight", {a_.hidden, a_.expert_inner, a_.experts}, matrix_);
-    add(out.weights, "ffn_down_exps.weight", {a_.expert_inner, a_.hidden, a_.experts}, matrix_);
+    if (a_.expert_bias) add(out.weights, "ffn_gate_inp.bias", {a_.experts}, vector_);
+    if (a_.selection_bias) add(out.weights, "exp_probs_b.bias", {a_.experts}, vector_);
+    if (a_.gated) expert_product(out, "ffn_gate_exps", a_.hidden, a_.expert_inner);
+    expert_product(out, "ffn_up_exps", a_.hidden, a_.expert_inner);
+    expert_product(out, "ffn_down_exps", a_.expert_inner, a_.hidden);
     if (a_.shared_inner > 0) feed_forward(out, "_shexp", a_.shared_inner);
   }
 

@@ -18,6 +18,8 @@ struct Architecture {
   bool joint_qkv = false;      // one matrix for queries, keys and values (GPT-2)
   bool qkv_bias = false;       // Qwen2
   bool all_bias = false;       // biases of all matrices and norms (GPT-2)
+  bool output_bias = false;    // of the attention's output (gpt-oss)
+  bool sinks = false;          // a learned score for each head (gpt-oss)
   bool head_norms = false;     // norms of queries and keys (Qwen3, Gemma 3)
   bool post_norms = false;     // norms after attention and feed-forward (Gemma 2 and 3)
   bool tied = false;           // the output is the embedding
@@ -25,6 +27,8 @@ struct Architecture {
   // Experts: in layers from `dense_layers` on, in one of `expert_period`.
   std::int64_t experts = 0, experts_used = 0, expert_inner = 0, shared_inner = 0;
   std::int64_t dense_layers = 0, expert_period = 1;
+  bool expert_bias = false;     // biases of experts and router (gpt-oss)
+  bool selection_bias = false;  // of the scores by which experts are chosen (DeepSeek-V3)
   // Latent attention (DeepSeek): queries and keys-values are products of two matrices with these widths between them;
   // of a key, `rotated` values are common to all heads. query_rank 0: queries are one product.
   std::int64_t query_rank = 0, kv_rank = 0, rotated = 0;

@@ -36,7 +36,7 @@ class Experts {
     shares_ = step.output(best, {step.tokens, step.model.experts_used});
   }
 
-  Operand result() {
+  void compute() {
     const std::int64_t used = step_.model.experts_used;
     const std::int64_t inner = step_.find("ffn_down_exps.weight")->columns();
     std::vector<Operand> inputs;
@@ -44,11 +44,16 @@ class Experts {
       if (step_.has(stem)) inputs.push_back(product(stem, x_));
     if (inputs.empty()) throw InputError(step_.place, "has ffn_down_exps.weight, but no ffn_up_exps.weight");
     const Operand active = step_.add("ffn_act_exps", "ggml.glu", std::move(inputs), {step_.tokens, used, inner});
-    const Operand parts = product("ffn_down_exps", active);
-    std::vector<Operand> weighted = {parts, shares_};
-    for (const Operand& each : step_.rest(x_, [](const Weight& w) { return part_of(w.name) == Part::experts; }))
-      weighted.push_back(each);
-    const Operand scaled = step_.add("ffn_shares_exps", "Mul", std::move(weighted), step_.sizes_of(parts));
+    parts_ = product("ffn_down_exps", active);
+    std::vector<Operand> rest = step_.rest(x_, [](const Weight& w) { return part_of(w.name) == Part::experts; });
+    if (rest.empty()) return;
+    rest.insert(rest.begin(), parts_);
+    parts_ = step_.add("ffn_rest_exps", "Sum", std::move(rest), step_.sizes_of(parts_));
+  }
+
+  // llama.cpp computes it where the router is, also if the experts are elsewhere.
+  Operand weighted_sum() {
+    const Operand scaled = step_.add("ffn_shares_exps", "Mul", {parts_, shares_}, step_.sizes_of(parts_));
     return step_.add("ffn_sum_exps", "ReduceSum", {scaled}, {step_.tokens, step_.model.hidden});
   }
 
@@ -65,7 +70,7 @@ class Experts {
   }
 
   StepBuilder& step_;
-  Operand x_, chosen_, shares_;
+  Operand x_, chosen_, shares_, parts_;
   std::int64_t read_ = 0;
 };
 
@@ -78,8 +83,9 @@ Operand add_feed_forward(StepBuilder& step, const Operand& x, const std::string&
   if (step.has("ffn_down_exps")) {
     Experts experts(step, normed);
     step.continue_with(experts_unit);
-    parts.push_back(experts.result());
+    experts.compute();
     step.continue_with(unit);
+    parts.push_back(experts.weighted_sum());
   }
   if (step.has_any_of(Part::experts))
     throw InputError(step.place, "has weights of experts, but no ffn_down_exps.weight");

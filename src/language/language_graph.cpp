@@ -35,11 +35,16 @@ Operand add_input(StepBuilder& step) {
   return rows.size() == 1 ? rows[0] : step.add("embd_sum", "Sum", std::move(rows), {step.tokens, step.model.hidden});
 }
 
-// At prefill only the last token of the prompt has an output.
+// At prefill only the last token of the prompt has an output: as in llama.cpp, it alone passes what comes after the
+// last layer's attention.
+Operand last_token(StepBuilder& step, const Operand& x) {
+  if (step.scenario.phase == Phase::decode || step.tokens == 1) return x;
+  step.tokens = 1;
+  return step.add("last_token", "aten.slice", {x}, {1, step.model.hidden});
+}
+
 void add_output(StepBuilder& step, Operand x) {
   step.begin("output", "output", "", step.model.output);
-  if (step.scenario.phase == Phase::prefill && step.tokens > 1)
-    x = step.add("last_token", "aten.slice", {x}, {1, step.model.hidden});
   x = step.norm("output_norm", x);
   std::vector<Operand> operands = {x};
   for (const Operand& each : step.rest(x, [](const Weight& weight) { return !weight.name.starts_with("output."); }))
@@ -108,6 +113,7 @@ Graph language_graph(const LanguageModel& model, const Scenario& scenario, const
     const std::string layer = fmt::format("blk.{}", i), unit = unit_name(number, Part::feed_forward);
     step.begin(unit_name(number, Part::attention), layer, layer + ".", model.layers[i].weights);
     x = add_attention(step, model.layers[i], x);
+    if (i + 1 == model.layers.size()) x = last_token(step, x);
     step.continue_with(unit);
     x = add_feed_forward(step, x, unit, unit_name(number, Part::experts));
   }

@@ -54,7 +54,8 @@ void check_layer(const LanguageModel& model, const Layer& layer, const std::stri
                "key-value heads x size of a value", place);
   for (const Weight& weight : layer.weights) {
     if (part_of(weight.name) != Part::experts || !weight.is_matrix()) continue;
-    if (weight.sizes.size() != 3 || weight.sizes[2] != model.experts)
+    const std::size_t ranks = weight.name.ends_with(".weight") ? 3 : 2;  // biases have a vector for each expert
+    if (weight.sizes.size() != ranks || weight.sizes.back() != model.experts)
       throw InputError(place, "{} has the sizes {}, but the model has {} experts", weight.name, sizes_of(weight),
                        model.experts);
   }

@@ -37,7 +37,7 @@ std::map<std::string, Attribute> attributes_of(const Weight& weight) {
 }
 
 StepBuilder::StepBuilder(const LanguageModel& language_model, const Scenario& step, const std::string& where)
-    : model(language_model), scenario(step), tokens(tokens_of(step)), place(where) {
+    : model(language_model), scenario(step), place(where), tokens(tokens_of(step)) {
   graph.name = model.name;
 }
 

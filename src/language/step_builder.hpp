@@ -53,8 +53,8 @@ class StepBuilder {
   // What it was made for.
   const LanguageModel& model;
   const Scenario& scenario;
-  const std::int64_t tokens;
   const std::string& place;
+  std::int64_t tokens;  // that pass what is added from now on
   Graph graph;
 
  private:

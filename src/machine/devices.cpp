@@ -74,8 +74,12 @@ std::map<std::string, double> read_figures(const ConfigTable& table, std::string
   return out;
 }
 
-std::map<std::string, double> read_shares(const ConfigTable& table, std::string_view key, const char* whole) {
-  std::map<std::string, double> shares = read_figures(table, key, machine_op_classes());
+// The one op type that may have an efficiency of its own: llama.cpp computes it row by row on CPUs.
+constexpr const char* products_with_experts = "ggml.mul_mat_id";
+
+std::map<std::string, double> read_shares(const ConfigTable& table, std::string_view key,
+                                          std::span<const std::string> names, const char* whole) {
+  std::map<std::string, double> shares = read_figures(table, key, names);
   for (const auto& [cls, share] : shares)
     if (share > 1)
       throw InputError(table.table(key).place_of(cls),
@@ -98,8 +102,10 @@ MachineDevice read_device(const ConfigTable& table) {
                      quote(device.name));
   device.memory_bytes_per_s = positive(table, "memory_bytes_per_s");
   if (table.contains("launch_overhead_s")) device.launch_overhead_s = not_negative(table, "launch_overhead_s");
-  device.efficiency = read_shares(table, "efficiency", "the peak");
-  device.memory_efficiency = read_shares(table, "memory_efficiency", "memory_bytes_per_s");
+  std::vector<std::string> classes(machine_op_classes().begin(), machine_op_classes().end());
+  device.memory_efficiency = read_shares(table, "memory_efficiency", classes, "memory_bytes_per_s");
+  classes.emplace_back(products_with_experts);
+  device.efficiency = read_shares(table, "efficiency", classes, "the peak");
   device.half_flops = read_figures(table, "half_flops", machine_op_classes(), not_negative);
   device.half_bytes = read_figures(table, "half_bytes", machine_op_classes(), not_negative);
   device.fused_speedup = read_figures(table, "fused_speedup", machine_op_classes());

@@ -67,7 +67,10 @@ Graph load_graph(const std::string& source, const formats::ReadOptions& options)
   return zoo::build_zoo_model(std::string_view(source).substr(zoo_prefix.size()), source);
 }
 
-bool is_model_with_options(const std::string& source) { return model_with_options(source).has_value(); }
+std::string file_of_model(const std::string& source) {
+  const auto model = model_with_options(source);
+  return model ? model->name : source;
+}
 
 bool is_problem_file(const std::string& source) { return file_address(source).has_value(); }
 

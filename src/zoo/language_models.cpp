@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/query.hpp"
 #include "emplace/base/error.hpp"
 #include "formats/huggingface/huggingface.hpp"
 #include "language/language_graph.hpp"
@@ -53,11 +54,7 @@ void describe(LanguageOptions& o, OptionVisitor& visit) {
   describe(o.scenario, visit);
 }
 
-Graph build(const LanguageFamily& family, const ConfigTable& table) {
-  LanguageOptions o(family);
-  OptionReader reader(table);
-  describe(o, reader);
-  table.refuse_unread(reader.names());
+language::LanguageModel model_of(const LanguageFamily& family, const LanguageOptions& o, const ConfigTable& table) {
   const auto preset = std::ranges::find_if(language_presets(), [&](const LanguagePreset& each) {
     return std::string_view(each.family) == family.name && o.size == each.size;
   });
@@ -69,7 +66,17 @@ Graph build(const LanguageFamily& family, const ConfigTable& table) {
   numbers.type = type.name;
   numbers.vector_type = type.block == 1 && type.block_bytes > 1 ? numbers.type : "F32";
   const std::string place = table.place().empty() ? name : table.place();
-  return language::language_graph(language::make_language_model(numbers, place), o.scenario, place);
+  return language::make_language_model(numbers, place);
+}
+
+Graph build(const LanguageFamily& family, const ConfigTable& table) {
+  LanguageOptions o(family);
+  OptionReader reader(table);
+  describe(o, reader);
+  table.refuse_unread(reader.names());
+  const std::string name = fmt::format("{}-{}", family.name, o.size);
+  const std::string place = table.place().empty() ? name : table.place();
+  return language::language_graph(model_of(family, o, table), o.scenario, place);
 }
 
 }  // namespace
@@ -93,6 +100,23 @@ std::vector<ZooEntry> language_model_entries() {
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+language::LanguageModel zoo_language_model(std::string_view specification, const std::string& place) {
+  const NamedQuery query = parse_query(specification, place);
+  std::vector<std::string> names;
+  for (const LanguageFamily& family : families) {
+    names.emplace_back(family.name);
+    if (query.name != family.name) continue;
+    LanguageOptions o(family);
+    OptionReader reader(query.options);
+    describe(o, reader);
+    query.options.refuse_unread(reader.names());
+    if (o.scenario != language::Scenario())
+      throw InputError(place, "of a language model only size and type are wanted here; the rest are options of the command");
+    return model_of(family, o, query.options);
+  }
+  throw_unknown_entry(query.name, names, "language model", place);
 }
 
 }  // namespace emplace::zoo

@@ -3,6 +3,9 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+
+#include "language/language_model.hpp"
 
 namespace emplace::zoo {
 
@@ -18,5 +21,9 @@ struct LanguagePreset {
 std::span<const LanguagePreset> language_presets();
 // The members that decide about sizes, as its config.json has them.
 std::string config_of(const LanguagePreset& preset);
+
+// The model of "llama?size=70b&type=Q4_K". InputError, which begins with `place`, for unknown names and for options of
+// a step.
+language::LanguageModel zoo_language_model(std::string_view specification, const std::string& place);
 
 }  // namespace emplace::zoo

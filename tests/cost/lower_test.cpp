@@ -70,6 +70,18 @@ TEST(Lower, SmallOpsReachASmallerShareOfThePeakAndOfTheBandwidth) {
   EXPECT_EQ(p.time(OpId{1}, DeviceId{0}), 16 * us);
 }
 
+TEST(Lower, TheEfficiencyOfAnOpTypeGoesBeforeThatOfItsClass) {
+  machine::Machine machine = two_speeds();
+  machine.devices[0].efficiency["ggml.mul_mat_id"] = 0.25;
+  EXPECT_EQ(lower(dense_relu(), machine, as_is, "dense").problem.time(OpId{0}, DeviceId{0}), 34 * us);  // not its type
+  Graph experts = dense_relu();
+  experts.ops[0].type = "ggml.mul_mat_id";
+  const Problem p = lower(experts, machine, as_is, "experts").problem;
+  // 12e6 FLOPs at a quarter of 1e12: 48 us, and 10 us launch. The other device names no such figure: 1e10.
+  EXPECT_EQ(p.time(OpId{0}, DeviceId{0}), 58 * us);
+  EXPECT_EQ(p.time(OpId{0}, DeviceId{1}), 1200 * us);
+}
+
 TEST(Lower, WhatDoesNotOverlapAddsUp) {
   machine::Machine machine = two_speeds();
   machine.devices[0].overlap = 0.25;

@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/small_gguf.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -72,6 +73,7 @@ TEST_F(Pages, OfTheReadmeRunAsWritten) {
   }
   EXPECT_GE(here.size(), 7U);
   write_file(folder_ / "model.onnx", small_network(0));  // the page names a batch
+  write_file(folder_ / "model.gguf", small_gguf());
   expect_to_run(here);
 }
 

@@ -80,8 +80,10 @@ TEST(LanguageGraph, PrefillIsTheMeanOfThePartsOfAPrompt) {
   // Tokens attend to 1, 2, ..., 2048 tokens: 1024.5 in the mean.
   EXPECT_EQ(cost_named(graph, "blk.0.attn").flops, 512 * 8 * 1024.5 * (4 * 8 + 5));
   EXPECT_EQ(cost_named(graph, "blk.0.attn_q").flops, 2.0 * 512 * 64 * 64);
-  // Only the last token has an output.
+  // Only the last token has an output, and alone passes the last layer's feed-forward part: 64 to 128.
   EXPECT_EQ(cost_named(graph, "output").flops, 2.0 * 64 * 1000);
+  EXPECT_EQ(cost_named(graph, "blk.0.ffn_up").flops, 2.0 * 512 * 64 * 128);
+  EXPECT_EQ(cost_named(graph, "blk.1.ffn_up").flops, 2.0 * 64 * 128);
   EXPECT_EQ(cost_named(graph, "token_embd").bytes_written, 512 * 64 * 4);
   // After the 4 parts the cache has 512, 1024, 1536 and 2048 tokens: 1280 in the mean, of 64 bytes.
   EXPECT_EQ(cache_read(model_of(dense_architecture()).layers[0], scenario), 1280 * 64);
@@ -141,6 +143,7 @@ TEST(LanguageGraph, ExpertsRouterAndSharedExpertsAreUnits) {
   EXPECT_EQ(unit("blk.1.ffn_gate_inp"), "blk.1.feed_forward");
   EXPECT_EQ(unit("blk.1.ffn_up_shexp"), "blk.1.feed_forward");
   EXPECT_EQ(unit("blk.1.ffn_up_exps"), "blk.1.experts");
+  EXPECT_EQ(unit("blk.1.ffn_sum_exps"), "blk.1.feed_forward");
   EXPECT_EQ(unit("blk.0.ffn_up"), "blk.0.feed_forward");
   EXPECT_EQ(unit("output"), "output");
   std::vector<std::string> names;

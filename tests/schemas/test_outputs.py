@@ -70,6 +70,16 @@ def test_bound_prints_what_its_schema_says(tmp_path, chain):
     assert output["lower_bound_s"] is None
 
 
+def test_fit_prints_what_its_schema_says(tmp_path):
+    output = printed("fit", "zoo:mixtral?type=Q4_K", "laptop", "--what-if", "--json")
+    check_output("fit-output", output)
+    assert output["fits"] is True and len(output["what_if"]) == 20
+    check_output("fit-output", printed("fit", "zoo:llama", "h100-x2", "--objective", "throughput", "--runtime", "vllm", "--json"))
+    output = printed("fit", "zoo:llama?size=405b", "laptop", "--json", codes=(3,))
+    check_output("fit-output", output)
+    assert output["fits"] is False and output["longest_context"] == 0
+
+
 def test_export_prints_what_its_schema_says(tmp_path):
     model, placed = "zoo:rnnlm?layers=1&sequence=3", tmp_path / "placed.json"
     options = ("--for", "json", "--model", model, "--training", "-o", tmp_path / "out.json", "--json")

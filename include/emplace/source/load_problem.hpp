@@ -24,8 +24,8 @@ struct SourceOptions {
 // constants as ops without time, "MODEL.gguf?phase=prefill&context=8192" of language models (language/scenario.hpp).
 Graph load_graph(const std::string& source, const formats::ReadOptions& options);
 
-// Whether load_graph reads the source as a model's file with options.
-bool is_model_with_options(const std::string& source);
+// FILE if load_graph reads the source as FILE?key=value, else the source itself.
+std::string file_of_model(const std::string& source);
 
 // Whether load_problem reads the source as a file that holds a problem, and not as GRAPH@MACHINE.
 bool is_problem_file(const std::string& source);

@@ -110,7 +110,7 @@ class CommandMaker {
   // The format of the model file; "" for problems and models of the zoo.
   [[nodiscard]] std::string format() const {
     if (!source::is_graph_at_machine(s_.source) || s_.source.starts_with("zoo:")) return {};
-    const formats::ReaderEntry* const reader = formats::reader_of(model());
+    const formats::ReaderEntry* const reader = formats::reader_of(source::file_of_model(model()));
     return reader == nullptr ? std::string() : reader->name;
   }
   [[nodiscard]] std::string model() const { return s_.source.substr(0, s_.source.rfind('@')); }

@@ -113,6 +113,11 @@ void deepseek(const ConfigKeys& keys, Architecture& a) {
   a.expert_period = keys.whole("moe_layer_freq", 1);
 }
 
+void deepseek_v3(const ConfigKeys& keys, Architecture& a) {
+  deepseek(keys, a);
+  a.selection_bias = true;
+}
+
 void gpt2(const ConfigKeys& keys, Architecture& a) {
   a.gated = false;
   a.joint_qkv = a.all_bias = true;
@@ -126,7 +131,7 @@ void phi3(const ConfigKeys& keys, Architecture& a) {
 }
 
 void gpt_oss(const ConfigKeys& keys, Architecture& a) {
-  a.qkv_bias = true;
+  a.qkv_bias = a.output_bias = a.sinks = a.expert_bias = true;
   a.experts = keys.need("num_local_experts");
   a.experts_used =
       keys.has("num_experts_per_tok") ? keys.need("num_experts_per_tok") : keys.whole("experts_per_token", 4);
@@ -149,8 +154,8 @@ constexpr Family families[] = {
     {"gemma3_text", "gemma3", gemma3},
     {"gemma3", "gemma3", gemma3},
     {"deepseek_v2", "deepseek2", deepseek},
-    {"deepseek_v3", "deepseek2", deepseek},
-    {"kimi_k2", "deepseek2", deepseek},
+    {"deepseek_v3", "deepseek2", deepseek_v3},
+    {"kimi_k2", "deepseek2", deepseek_v3},
     {"gpt2", "gpt2", gpt2},
     {"phi3", "phi3", phi3},
     {"gpt_oss", "gpt-oss", gpt_oss},

@@ -1,0 +1,282 @@
+#include "fit/fit.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "emplace/base/error.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "emplace/source/load_problem.hpp"
+#include "fit/buffers.hpp"
+#include "fit/greedy.hpp"
+#include "fit/planner.hpp"
+#include "fit/step_chain.hpp"
+#include "graph/ops/op_table.hpp"
+#include "language/language_graph.hpp"
+#include "simulate/pipeline/pipeline.hpp"
+
+namespace emplace::fit {
+
+namespace {
+
+Bytes plus(Bytes a, Bytes b) { return a > total_limit - b ? total_limit : a + b; }
+
+class Fitter {
+ public:
+  explicit Fitter(const FitRequest& request) : request_(request) {}
+
+  Fit run() {
+    prepare();
+    for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) plan_in(space);
+    compare();
+    fit_.bound_tokens_per_s = bound_ > 0 && serial_ ? rate_of(bound_) : 0;
+    fit_.proved = proved_ && (!fit_.plan || fit_.plan->ticks <= bound_);
+    if (fit_.plan) plan_buffers_ = plan_buffers(request_.model, request_.scenario, fit_.chain, fit_.plan->assignment);
+    for (std::size_t d = 0; d < fit_.kinds.size(); ++d) add_device(d);
+    if (fit_.plan) {
+      fit_.first_token_s = first_token();
+      add_shares();
+      fit_.saying = request_.runtime->say({request_.model, fit_.chain, fit_.plan->assignment, fit_.plan->order,
+                                           fit_.kinds, request_.file, request_.scenario});
+    }
+    return std::move(fit_);
+  }
+
+ private:
+  void prepare() {
+    fit_.decode = request_.scenario;
+    fit_.decode.phase = language::Phase::decode;
+    if (request_.aim == Aim::throughput) fit_.decode.sequences = sequences_of_a_step();
+    fit_.prefill = request_.scenario;
+    fit_.prefill.phase = language::Phase::prefill;
+    fit_.prefill.length = request_.prompt;
+    if (request_.prompt > request_.scenario.context)
+      throw InputError("--prompt", "{} tokens are more than the context of {}", request_.prompt,
+                       request_.scenario.context);
+    const Graph graph = language::language_graph(request_.model, fit_.decode, request_.file);
+    for (std::size_t op = 0; op < graph.ops.size(); ++op) {
+      const OpCost cost = cost_of(graph, OpId{op});
+      traffic_[graph.ops[op].name] = static_cast<double>(cost.bytes_read + cost.bytes_written);
+    }
+    fit_.source = step_source();
+    fit_.problem = source::make_problem(graph, request_.machine, {}, fit_.source).problem;
+    StepChain step = chain_of(fit_.problem, units_of_step(language::units_of(request_.model, request_.scenario)));
+    fit_.chain = std::move(step.chain);
+    serial_ = step.is_serial;
+    for (const Device& device : fit_.problem.devices) {
+      fit_.kinds.push_back(device.kind);
+      exempt_.push_back(is_host_kind(device.kind) ? 1 : 0);
+    }
+    add_memory();
+  }
+
+  [[nodiscard]] std::string step_source() const {
+    const language::Scenario &step = fit_.decode, usual;
+    std::string text = fmt::format("{}{}context={}", request_.file,
+                                   request_.file.find('?') == std::string::npos ? '?' : '&', step.context);
+    if (step.sequences != usual.sequences) text += fmt::format("&sequences={}", step.sequences);
+    if (step.batch != usual.batch) text += fmt::format("&batch={}", step.batch);
+    if (step.kv_type != usual.kv_type) text += fmt::format("&kv_type={}", step.kv_type);
+    return text + "@" + request_.machine_name;
+  }
+
+  // Sequences pass through the devices in groups, as many as there are devices that can hold layers.
+  [[nodiscard]] std::int64_t sequences_of_a_step() const {
+    const auto accelerators = std::ranges::count_if(
+        request_.machine.devices, [](const machine::MachineDevice& device) { return !is_host_kind(device.kind); });
+    const std::int64_t groups = std::max<std::int64_t>(1, accelerators);
+    return (request_.scenario.sequences + groups - 1) / groups;
+  }
+
+  void add_memory() {
+    const auto accelerators_count =
+        std::ranges::count_if(fit_.kinds, [](const auto& kind) { return !is_host_kind(kind); });
+    const UnitBuffers buffers =
+        unit_buffers(request_.model, request_.scenario, static_cast<std::size_t>(accelerators_count));
+    buffers_ = buffers.layers;
+    Bytes units = 0;
+    for (Unit& unit : fit_.chain.units) {
+      if (unit.kind == UnitKind::input) unit.buffers = buffers.input;
+      if (unit.kind == UnitKind::output) unit.buffers = buffers.output;
+      units = plus(units, unit.bytes());
+    }
+    fit_.least = plus(units, buffers_);
+    bool accelerators = false;
+    for (const std::string& kind : fit_.kinds) accelerators = accelerators || !is_host_kind(kind);
+    for (std::size_t d = 0; d < fit_.kinds.size(); ++d) {
+      Bytes& room = fit_.chain.room[d];
+      const bool usable = request_.runtime->rules.uses_hosts || !accelerators || !is_host_kind(fit_.kinds[d]);
+      if (room == no_memory_limit) {
+        if (usable) fit_.available = no_memory_limit;
+        continue;
+      }
+      if (usable && fit_.available != no_memory_limit)
+        fit_.available = plus(fit_.available, std::max<Bytes>(0, room - reserved(d)));
+      room = std::max<Bytes>(0, room - reserved(d) - buffers_);
+    }
+  }
+
+  [[nodiscard]] Bytes reserved(std::size_t d) const { return is_host_kind(fit_.kinds[d]) ? 0 : request_.reserve; }
+
+  [[nodiscard]] Problem problem_of(const language::Scenario& scenario) const {
+    const Graph graph = language::language_graph(request_.model, scenario, request_.file);
+    return source::make_problem(graph, request_.machine, {}, request_.file).problem;
+  }
+
+  // Adds what greedy rules and the planner find.
+  void plan_in(const RuntimeSpace& space) {
+    const Rules& rules = request_.runtime->rules;
+    std::vector<FitPlan> found;
+    PlannerRequest request{.chain = space.merged.chain,
+                           .space = space.space,
+                           .orders = space.orders,
+                           .all_orders = space.all_orders,
+                           .aim = request_.aim,
+                           .exempt = exempt_,
+                           .starts = {}};
+    for (std::size_t i = 0; i < greedy_rules().size(); ++i) {
+      const GreedyRule& rule = greedy_rules()[i];
+      if (fit_.greedy.size() <= i) fit_.greedy.push_back({rule.name, std::nullopt});
+      GreedyRequest greedy{.chain = fit_.chain,
+                           .hosts = {},
+                           .accelerators = {},
+                           .input_on_host = rules.input_on_host || (!rules.whole_layers && rules.uses_hosts)};
+      for (const std::uint8_t d : space.orders[0])
+        (is_host_kind(fit_.kinds[d]) ? greedy.hosts : greedy.accelerators).push_back(d);
+      const std::optional<Assignment> placed = rule.place(greedy);
+      if (!placed) continue;
+      std::optional<FitPlan>& best = fit_.greedy[i].plan;
+      FitPlan plan = simulated(rule.name, *placed, space.orders[0]);
+      if (!best || plan.ticks < best->ticks) best = std::move(plan);
+      Assignment merged(space.merged.chain.size());
+      for (std::size_t u = 0; u < placed->size(); ++u) merged[space.merged.group[u]] = (*placed)[u];
+      request.starts.push_back(std::move(merged));
+    }
+    const Planned planned = emplace::fit::plan(request);
+    bound_ = first_space_ ? planned.bound : std::min(bound_, planned.bound);
+    proved_ = (first_space_ || proved_) && planned.proved;
+    first_space_ = false;
+    if (!planned.assignment) return;
+    FitPlan plan = simulated("plan", space.merged.expand(*planned.assignment), planned.order);
+    if (!fit_.plan || plan.ticks < fit_.plan->ticks) fit_.plan = std::move(plan);
+  }
+
+  // A greedy rule's plan is taken if the simulation prefers it.
+  void compare() {
+    for (const GreedyResult& greedy : fit_.greedy)
+      if (greedy.plan && (!fit_.plan || greedy.plan->ticks < fit_.plan->ticks)) fit_.plan = greedy.plan;
+  }
+
+  [[nodiscard]] FitPlan simulated(std::string method, Assignment assignment, std::vector<std::uint8_t> order) const {
+    FitPlan plan{.method = std::move(method),
+                 .assignment = std::move(assignment),
+                 .order = std::move(order),
+                 .placement = {},
+                 .ticks = total_limit};
+    plan.placement = placement_of(fit_.problem, fit_.chain.units, plan.assignment);
+    const auto engine = request_.aim == Aim::latency ? simulate::make_exact_engine(fit_.problem, Schedule::fifo)
+                                                     : simulate::make_pipeline_engine(fit_.problem);
+    const Outcome outcome = engine->evaluate(plan.placement);
+    if (outcome.timed()) plan.ticks = outcome.makespan;
+    plan.tokens_per_s = rate_of(plan.ticks);
+    return plan;
+  }
+
+  [[nodiscard]] double rate_of(Ticks ticks) const {
+    return static_cast<double>(fit_.decode.sequences) / to_seconds(std::max<Ticks>(ticks, 1));
+  }
+
+  [[nodiscard]] double first_token() const {
+    const Problem problem = problem_of(fit_.prefill);
+    const Placement placement = placement_of(problem, fit_.chain.units, fit_.plan->assignment);
+    const Outcome outcome = simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement);
+    return outcome.timed() ? to_seconds(outcome.makespan) * language::steps_of(fit_.prefill) : 0;
+  }
+
+  void add_shares() {
+    Usage usage;
+    const Outcome outcome =
+        simulate::make_exact_engine(fit_.problem, Schedule::fifo)->evaluate(fit_.plan->placement, {.usage = &usage});
+    if (!outcome.timed()) return;
+    const double step = static_cast<double>(std::max<Ticks>(outcome.makespan, 1));
+    for (std::size_t d = 0; d < fit_.kinds.size(); ++d)
+      if (usage.device_busy[d] > 0)
+        fit_.shares.push_back({fit_.chain.devices[d], static_cast<double>(usage.device_busy[d]) / step,
+                               cause_on(d, to_seconds(usage.device_busy[d]))});
+    for (std::size_t c = 0; c < usage.channel_busy.size(); ++c)
+      if (usage.channel_busy[c] > 0)
+        fit_.shares.push_back({fit_.problem.channels[c].name, static_cast<double>(usage.channel_busy[c]) / step, ""});
+    std::ranges::stable_sort(fit_.shares, std::ranges::greater(), &TimeShare::share);
+  }
+
+  // What its ops wait for, most of the time.
+  [[nodiscard]] std::string cause_on(std::size_t d, double busy_s) const {
+    const machine::MachineDevice& device = request_.machine.devices[d];
+    double traffic_s = 0, launches_s = 0;
+    for (std::size_t op = 0; op < fit_.problem.op_count(); ++op) {
+      if (fit_.plan->placement.device[op] != d) continue;
+      if (const auto found = traffic_.find(fit_.problem.op_names[op]); found != traffic_.end())
+        traffic_s += found->second / device.memory_bytes_per_s;
+      launches_s += device.launch_overhead_s;
+    }
+    if (traffic_s >= busy_s / 2) return "memory bandwidth";
+    return launches_s >= busy_s / 2 ? "kernel launches" : "arithmetic";
+  }
+
+  void add_device(std::size_t d) {
+    DeviceUse use{.name = fit_.chain.devices[d], .kind = fit_.kinds[d], .memory = fit_.problem.devices[d].memory};
+    if (fit_.plan) {
+      for (std::size_t u = 0; u < fit_.chain.size(); ++u) {
+        if (fit_.plan->assignment[u] != d) continue;
+        const Unit& unit = fit_.chain.units[u];
+        use.weights += unit.weights;
+        use.cache += unit.cache;
+        ++use.units;
+      }
+      if (use.units > 0) {
+        use.buffers = plan_buffers_[d];
+        use.reserved = reserved(d);
+      }
+      // Where both are on one device, a runtime has the embedding once.
+      const bool together = fit_.plan->assignment.front() == d && fit_.plan->assignment.back() == d;
+      if (together) use.weights -= language::copied_bytes(request_.model);
+    }
+    fit_.devices.push_back(std::move(use));
+  }
+
+  const FitRequest& request_;
+  Fit fit_;
+  std::vector<std::uint8_t> exempt_;
+  std::map<std::string, double> traffic_;  // bytes of each op of a decode step, by its name
+  Bytes buffers_ = 0;                      // that the planner takes for a device with layers
+  std::vector<Bytes> plan_buffers_;
+  bool serial_ = false, first_space_ = true, proved_ = false;
+  Ticks bound_ = 0;
+};
+
+}  // namespace
+
+Fit fit(const FitRequest& request) {
+  language::check(request.scenario, request.file);
+  return Fitter(request).run();
+}
+
+std::int64_t longest_context(const FitRequest& request) {
+  constexpr std::int64_t step = 256;
+  FitRequest trial = request;
+  const auto fits = [&](std::int64_t context) {
+    trial.scenario.context = context;
+    trial.scenario.length = 0;
+    trial.prompt = std::min(request.prompt, context);
+    return fit(trial).plan.has_value();
+  };
+  std::int64_t low = 0, high = (request.scenario.context - 1) / step + 1;  // low fits or is 0, high does not
+  while (high - low > std::max<std::int64_t>(1, low / 16)) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle * step) ? low : high) = middle;
+  }
+  return low * step;
+}
+
+}  // namespace emplace::fit

@@ -1,0 +1,37 @@
+// What the runtimes' texts have in common.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fit/runtime.hpp"
+
+namespace emplace::fit {
+
+// A run of layers whose attention is on one device.
+struct Piece {
+  std::uint8_t device = 0;
+  std::int64_t first = 0, layers = 0;
+};
+// In the order of the layers.
+[[nodiscard]] std::vector<Piece> pieces_of(const Said& said);
+[[nodiscard]] std::int64_t layers_of(const Said& said);
+// The number of the device among those that are no hosts; -1 for hosts.
+[[nodiscard]] int accelerator_number(const Said& said, std::uint8_t device);
+// Device of the first unit of this kind; the first device if there is none.
+[[nodiscard]] std::uint8_t device_of(const Said& said, UnitKind kind);
+// "CUDA_VISIBLE_DEVICES=1,0 " where the pieces' accelerators are not the first ones in their order; else "".
+[[nodiscard]] std::string visible_devices(const Said& said);
+
+// The entries that builtin.cpp lists.
+RuntimeEntry llama_cpp_runtime();
+RuntimeEntry ollama_runtime();
+RuntimeEntry vllm_runtime();
+RuntimeEntry exo_runtime();
+RuntimeEntry accelerate_runtime();
+RuntimeEntry megatron_runtime();
+RuntimeEntry onnxruntime_runtime();
+RuntimeEntry json_runtime();
+
+}  // namespace emplace::fit
