@@ -39,6 +39,32 @@ class Serving : public ::testing::Test {
   std::string layout_ = folder_ / "layout.json";
 };
 
+TEST_F(Serving, APolicyLearnsAPlanWithTheSameBitsAtAnyNumberOfRanks) {
+  std::string first;
+  for (const int ranks : {1, 2, 3}) {
+    const std::string run = folder_ / ("run" + std::to_string(ranks));
+    const auto done = emplace_run(ranks, {"train", "serving", "problem=" + file_, "evaluations=2000", "run=" + run});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const std::string found = read_file(run + "/best.placement.json");
+    if (ranks == 1) first = found;
+    EXPECT_EQ(json::parse(found)["ops"], json::parse(first)["ops"]);
+  }
+  const std::string placement = folder_ / "run1/best.placement.json";
+  const auto simulated = emplace_run({"simulate", file_, placement, "--json"});
+  ASSERT_EQ(simulated.exit_code, 0) << simulated.err;
+  EXPECT_EQ(json::parse(simulated.out)["tokens_per_s"], 50) << "the optimum";
+  const auto searched =
+      emplace_run({"place", "intervals", file_, "--start", placement, "--evaluations", "10", "--json"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  EXPECT_EQ(json::parse(searched.out)["tokens_per_s"], 50) << "no worse than its start";
+}
+
+TEST_F(Serving, ATrainingOnAClusterNeedsTheEvaluatorOfClusters) {
+  const auto done = emplace_run({"train", "post", "problem=" + file_});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("is a cluster to serve a model on, which evaluator 'simulator' cannot judge"));
+}
+
 TEST_F(Serving, BestFindsAndProvesTheBestPlan) {
   const auto done = emplace_run({"place", "best", file_, "--json", "-o", layout_});
   ASSERT_EQ(done.exit_code, 0) << done.err;
