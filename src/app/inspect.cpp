@@ -278,9 +278,9 @@ ExitCode run_inspect(const Arguments& arguments) {
 Action add_inspect(CommandLine& cli) {
   using namespace inspect_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option(
-         "file", arguments->file,
-         "Model file, also FILE?key=value, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, checkpoint, or run folder")
+  cli.add_option("file", arguments->file,
+                 "Model file, also FILE?key=value, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, "
+                 "checkpoint, or run folder")
       .type_name("SOURCE")
       .required();
   arguments->graph.add(cli);

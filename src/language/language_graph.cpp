@@ -24,7 +24,7 @@ Operand add_input(StepBuilder& step) {
   const Operand tokens = Operand::of(step.graph.add_input("tokens", DType::i32, {step.tokens}));
   std::vector<Operand> rows;
   for (const Weight& weight : step.model.input) {
-    if (!weight.is_matrix()) {
+    if (weight.sizes.size() < 2) {
       rows.push_back(step.take(weight));
       continue;
     }

@@ -64,7 +64,7 @@ TEST(LanguageReader, ADamagedGgufFileIsAGraphOrRefused) {
   ASSERT_TRUE(is_accepted(folder, "model.gguf", whole));
   std::mt19937 random(1);
   int accepted = 0;
-  for (int trial = 0; trial < 3000; ++trial) {
+  for (int trial = 0; trial < 1000; ++trial) {
     std::string text = whole;
     for (std::uint32_t change = random() % 3; change < 3; ++change) {
       constexpr std::uint8_t bytes[] = {0, 1, 2, 3, 8, 16, 64, 127, 128, 255};
@@ -72,8 +72,8 @@ TEST(LanguageReader, ADamagedGgufFileIsAGraphOrRefused) {
     }
     accepted += is_accepted(folder, "model.gguf", text) ? 1 : 0;
   }
-  EXPECT_GT(accepted, 30);  // the damage is not all in the first bytes
-  EXPECT_LT(accepted, 3000);
+  EXPECT_GT(accepted, 10);  // the damage is not all in the first bytes
+  EXPECT_LT(accepted, 1000);
 }
 
 TEST(LanguageReader, AConfigOfOtherNumbersIsAGraphOrRefused) {
@@ -88,15 +88,15 @@ TEST(LanguageReader, AConfigOfOtherNumbersIsAGraphOrRefused) {
   const char* types[] = {"llama", "mixtral", "qwen3_moe", "deepseek_v3", "gpt_oss", "gemma3_text", "gpt2", "phi3"};
   std::mt19937 random(2);
   int accepted = 0;
-  for (int trial = 0; trial < 2000; ++trial) {
+  for (int trial = 0; trial < 600; ++trial) {
     std::string text = std::string(R"({"model_type":")") + types[random() % std::size(types)] + "\"";
     for (const char* key : keys)
       if (random() % 16 != 0)
         text += std::string(",\"") + key + "\":" + values[random() % (random() % 4 == 0 ? std::size(values) : 9)];
     accepted += is_accepted(folder, "config.json", text + "}") ? 1 : 0;
   }
-  EXPECT_GT(accepted, 50);
-  EXPECT_LT(accepted, 2000);
+  EXPECT_GT(accepted, 20);
+  EXPECT_LT(accepted, 600);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "language/language_graph.hpp"
 #include "tests/language/architectures.hpp"
 
@@ -104,6 +105,21 @@ TEST(LanguageGraph, MoreOfAnythingNeverNeedsLessMemoryOrWork) {
     RC_ASSERT(statistics(after).flops >= statistics(before).flops * (1 - 1e-12));
     RC_ASSERT(statistics(after).bytes >= statistics(before).bytes);
     RC_ASSERT(after.ops.size() == before.ops.size());
+  }));
+}
+
+TEST(LanguageGraph, PassesKeepTheBytesOfQuantisedWeights) {
+  EXPECT_TRUE(rc::check("passes", [] {
+    Architecture a = drawn_architecture();
+    a.type = "Q4_0";
+    const LanguageModel model = make_language_model(a, "drawn");
+    const Graph graph = language_graph(model, drawn_scenario(), "drawn");
+    const Bytes before = resident_sum(graph);
+    RC_ASSERT(resident_sum(prune(graph).graph) == before);
+    RC_ASSERT(resident_sum(fuse(graph).graph) == before);
+    RC_ASSERT(resident_sum(coarsen(graph, 5).graph) == before);
+    RC_ASSERT(resident_sum(share_parameters(graph).graph) == before);
+    RC_ASSERT(statistics(coarsen(graph, 5).graph).parameters == model.parameters());
   }));
 }
 

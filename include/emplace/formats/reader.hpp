@@ -21,7 +21,7 @@ struct ReadOptions {
   // --batch: the value of an unknown first dimension of every graph input.
   std::optional<std::int64_t> batch;
   // The options after '?' of "FILE?key=value", for readers that have options (EntryInfo::options).
-  ConfigTable query;
+  ConfigTable query = {};
 };
 
 struct ReaderEntry : EntryInfo {
@@ -43,7 +43,8 @@ void register_reader(ReaderEntry entry);
 // "DIR/config.json" for a folder that has one (a model of Hugging Face), else the path itself.
 std::string model_file(const std::string& path);
 
-// The first reader that recognises the file, or the folder's config.json; nullptr if none does. InputError if the file cannot be read.
+// The first reader that recognises the file, or the folder's config.json; nullptr if none does. InputError if the file
+// cannot be read.
 const ReaderEntry* reader_of(const std::string& path);
 
 // Throws InputError unless the reader called `name` reads the file; `wanted` ("an ONNX model") is for the message.

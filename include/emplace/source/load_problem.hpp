@@ -20,8 +20,9 @@ struct SourceOptions {
   bool of_recipe = false;  // messages name the keys of recipes, not the options of the command line
 };
 
-// Loads a model file, or "zoo:NAME?key=value". A file may have options: "FILE?constants=placed" so that prune leaves its
-// constants as ops without time, "MODEL.gguf?phase=prefill&context=8192" of language models (language/scenario.hpp).
+// Loads a model file, or "zoo:NAME?key=value". A file may have options: "FILE?constants=placed" so that prune leaves
+// its constants as ops without time, "MODEL.gguf?phase=prefill&context=8192" of language models
+// (language/scenario.hpp).
 Graph load_graph(const std::string& source, const formats::ReadOptions& options);
 
 // FILE if load_graph reads the source as FILE?key=value, else the source itself.
