@@ -8,7 +8,7 @@ the archive is then that of the program that this returns (torch.export.save(pro
 --program or like the model but for its ending.
 
 --by processes (default)  a process on a core of its own for each device; the graph is cut where the device changes, and
-                          the parts send each other tensors with gloo
+                          the parts hand each other tensors in shared memory
 --by devices              each part on its device in one process, which hands tensors over: for machines with GPUs (cpu,
                           cuda:0)
 --by pipeline             the same cuts as stages of torch.distributed.pipelining, for a placement that goes from device
