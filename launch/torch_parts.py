@@ -1,6 +1,7 @@
 """A PyTorch program in the parts that `emplace export --for pytorch` names, and what the process of a device does with
 its own."""
 
+import functools
 import importlib
 import operator
 import zipfile
@@ -36,12 +37,19 @@ def parts_of(graph, segments):
     return part_of
 
 
+@functools.cache
+def module_of(program):
+    """What all placements of the program are cut from."""
+    graph = program.module(check_guards=False)
+    graph.graph.eliminate_dead_code()
+    return graph
+
+
 class Cut:
     """The program as one sub-module for each part, and the device of each. Inputs and results are flat lists."""
 
     def __init__(self, program, segments, inputs):
-        graph = program.module(check_guards=False)
-        graph.graph.eliminate_dead_code()
+        graph = module_of(program)
         part_of = parts_of(graph, segments)
         for node in part_of:
             node.meta["op"] = node.name  # parts give nodes new names
