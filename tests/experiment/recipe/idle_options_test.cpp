@@ -14,6 +14,7 @@
 #include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/sweep/sweep_checks.hpp"
 #include "learn/learner.hpp"
+#include "serving/stage_evaluator.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -117,6 +118,7 @@ TEST(IdleOptions, KnowWhichPoliciesHaveAClosedFormAndWhichHaveOneRound) {
 }
 
 TEST(IdleOptions, AreInNoShippedRecipe) {
+  serving::register_stage_evaluator();
   for (const RecipeText& text : recipe_texts()) {
     ConfigTable table = ConfigTable::parse_toml(text.toml, text.name);
     apply_values(table, {{"problem", {std::string("configs/problems/two-branches.json"), "test"}}});

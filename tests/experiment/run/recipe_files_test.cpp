@@ -8,6 +8,7 @@
 
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/shipped_recipes.hpp"
+#include "serving/stage_evaluator.hpp"
 
 namespace emplace::experiment::recipe_files_test {
 namespace {
@@ -346,6 +347,7 @@ TEST(RecipeFiles, GoHasItsChangesToGdp) {
 
 // Checks every file, so that renaming an option or changing its bounds is noticed in all of them.
 TEST(RecipeFiles, ResolveToThemselves) {
+  serving::register_stage_evaluator();
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".toml") continue;
