@@ -19,6 +19,7 @@
 #include "experiment/sweep/strategy.hpp"
 #include "experiment/sweep/sweep.hpp"
 #include "experiment/tables/published_table.hpp"
+#include "fit/runtime.hpp"
 #include "learn/learner.hpp"
 #include "simulate/published/published.hpp"
 #include "zoo/zoo.hpp"
@@ -111,6 +112,8 @@ class Completer {
       offer_entries(prefix, evaluate::evaluators());
     } else if (type == "STRATEGY") {
       offer_entries(prefix, experiment::sweep_strategies());
+    } else if (type == "RUNTIME") {
+      offer_entries(prefix, fit::runtimes());
     } else if (type == "SIMULATOR") {
       offer_entries(prefix, simulate::simulators());
     } else if (type == "TABLE") {

@@ -24,9 +24,16 @@ struct Arguments {
 
 // Bytes of "512MiB", "2 GB" or "0".
 Bytes bytes_of_text(const std::string& text) {
-  static constexpr std::pair<std::string_view, double> units[] = {
-      {"TiB", 1099511627776.0}, {"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 1024.0}, {"TB", 1e12},
-      {"GB", 1e9},              {"MB", 1e6},           {"kB", 1e3},        {"B", 1},        {"", 1}};
+  static constexpr std::pair<std::string_view, double> units[] = {{"TiB", 1099511627776.0},
+                                                                  {"GiB", 1073741824.0},
+                                                                  {"MiB", 1048576.0},
+                                                                  {"KiB", 1024.0},
+                                                                  {"TB", 1e12},
+                                                                  {"GB", 1e9},
+                                                                  {"MB", 1e6},
+                                                                  {"kB", 1e3},
+                                                                  {"B", 1},
+                                                                  {"", 1}};
   for (const auto& [unit, size] : units) {
     if (!text.ends_with(unit)) continue;
     double number = 0;
@@ -55,8 +62,8 @@ std::vector<WhatIf> table_around(const fit::FitRequest& request) {
       other.scenario.sequences = sequences;
       other.prompt = std::min(request.prompt, other.scenario.context);
       const fit::Fit fitted = fit::fit(other);
-      cells.push_back({other.scenario.context, sequences,
-                       fitted.plan ? std::optional(fitted.plan->tokens_per_s) : std::nullopt});
+      cells.push_back(
+          {other.scenario.context, sequences, fitted.plan ? std::optional(fitted.plan->tokens_per_s) : std::nullopt});
     }
   return cells;
 }
@@ -67,7 +74,8 @@ void write_files(const Arguments& arguments, const fit::Fit& fitted) {
     if (!arguments.json) fmt::print("written to {}\n", arguments.output);
   }
   if (!arguments.placement.empty()) {
-    write_output(arguments.placement, formats::write_placement_json(fitted.problem, fitted.plan->placement, Schedule::fifo));
+    write_output(arguments.placement,
+                 formats::write_placement_json(fitted.problem, fitted.plan->placement, Schedule::fifo));
     if (!arguments.json) fmt::print("the placement of the ops is written to {}\n", arguments.placement);
   }
 }
@@ -82,10 +90,9 @@ ExitCode run(const Arguments& arguments) {
   for (const std::string& file : {arguments.output, arguments.placement})
     refuse_overwriting(file, {arguments.model, arguments.machine});
   const language::LanguageModel model = read_model(arguments.model);
-  for (const std::string& note : model.notes) log_warning("{}: {}", arguments.model, note);
   const machine::Machine machine = machine::load_machine(arguments.machine, "command line");
-  fit::FitRequest request{.model = model, .machine = machine, .file = arguments.model,
-                          .machine_name = arguments.machine, .scenario = {}};
+  fit::FitRequest request{
+      .model = model, .machine = machine, .file = arguments.model, .machine_name = arguments.machine, .scenario = {}};
   request.scenario.context = arguments.context;
   request.scenario.sequences = arguments.sequences;
   request.scenario.batch = arguments.micro_batch;
@@ -94,9 +101,10 @@ ExitCode run(const Arguments& arguments) {
   request.aim = aim_of(arguments.objective);
   request.runtime = &find_entry(fit::runtimes(), arguments.runtime, "runtime", "--runtime");
   request.reserve = bytes_of_text(arguments.reserve);
+  FitReport report{.request = request, .fit = fit::fit(request)};
+  for (const std::string& note : model.notes) log_warning("{}", note);
   if (model.trained_context > 0 && arguments.context > model.trained_context)
     log_warning("{} was trained for a context of {}", arguments.model, model.trained_context);
-  FitReport report{.request = request, .fit = fit::fit(request)};
   if (!report.fit.plan) report.longest_context = fit::longest_context(request);
   if (arguments.what_if) report.what_if = table_around(request);
   if (arguments.json)
@@ -115,8 +123,11 @@ ExitCode run(const Arguments& arguments) {
 
 Action add_fit(CommandLine& cli) {
   auto a = std::make_shared<fit_command::Arguments>();
-  cli.add_option("model", a->model, "Language model: a .gguf file, a folder or config.json of Hugging Face, or zoo:NAME?size=...&type=...").required();
-  cli.add_option("machine", a->machine, "Machine: a preset or a TOML file").required();
+  cli.add_option("model", a->model,
+                 "Language model: a .gguf file, a folder or config.json of Hugging Face, or zoo:NAME?size=...&type=...")
+      .type_name("MODEL")
+      .required();
+  cli.add_option("machine", a->machine, "Machine: a preset or a TOML file").type_name("MACHINE").required();
   cli.add_option("--context", a->context, "Tokens for which the KV cache of each sequence has room").at_least(1);
   cli.add_option("--sequences", a->sequences, "Sequences that are answered at the same time").at_least(1);
   cli.add_option("--kv-type", a->kv_type, "Type of keys and values in the cache: F16, Q8_0, ...").type_name("TYPE");

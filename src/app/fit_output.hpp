@@ -18,7 +18,7 @@ struct WhatIf {
 struct FitReport {
   const fit::FitRequest& request;
   fit::Fit fit;
-  std::int64_t longest_context = 0;   // if there is no plan
+  std::int64_t longest_context = 0;  // if there is no plan
   std::vector<WhatIf> what_if = {};
 };
 

@@ -38,7 +38,8 @@ std::string speed_text(const FitReport& report) {
   const Fit& fit = report.fit;
   std::string text = speed(fit.plan->tokens_per_s) + " tokens/s";
   if (report.request.scenario.sequences > 1)
-    text += fmt::format(" in all, {} each", speed(fit.plan->tokens_per_s / static_cast<double>(report.request.scenario.sequences)));
+    text += fmt::format(" in all, {} each",
+                        speed(fit.plan->tokens_per_s / static_cast<double>(report.request.scenario.sequences)));
   return text + fmt::format("; first token of a prompt of {} after {}", report.request.prompt,
                             human_seconds(fit.first_token_s));
 }
@@ -79,7 +80,8 @@ std::string holds(const Fit& fit, std::size_t d) {
   std::vector<std::pair<fit::UnitKind, std::size_t>> counts;
   for (std::size_t u = 0; u < fit.chain.size(); ++u) {
     if (fit.plan->assignment[u] != d) continue;
-    const auto found = std::ranges::find(counts, fit.chain.units[u].kind, &std::pair<fit::UnitKind, std::size_t>::first);
+    const auto found =
+        std::ranges::find(counts, fit.chain.units[u].kind, &std::pair<fit::UnitKind, std::size_t>::first);
     if (found == counts.end())
       counts.emplace_back(fit.chain.units[u].kind, 1);
     else
@@ -160,7 +162,7 @@ std::string why_nothing_fits(const FitReport& report) {
   const Fit& fit = report.fit;
   const std::string& file = report.request.file;
   const std::string need =
-      fmt::format("a context of {} needs at least {} ", report.request.scenario.context, human_bytes(fit.least));
+      fmt::format("a context of {} needs at least {}", report.request.scenario.context, human_bytes(fit.least));
   std::string text =
       fit.available != no_memory_limit && fit.available < fit.least
           ? fmt::format("{}: {}, and {} has {} for {}: {} are missing", file, need, report.request.machine_name,
@@ -168,8 +170,8 @@ std::string why_nothing_fits(const FitReport& report) {
                         human_bytes(fit.least - fit.available))
           : fmt::format("{}: {}, and no division of its layers among the devices of {} was found that has room", file,
                         need, report.request.machine_name);
-  text += report.longest_context > 0 ? fmt::format("; a context of {} fits", report.longest_context)
-                                     : "; no context fits";
+  text +=
+      report.longest_context > 0 ? fmt::format("; a context of {} fits", report.longest_context) : "; no context fits";
   return text;
 }
 

@@ -25,6 +25,7 @@
 #include "base/version.hpp"
 #include "experiment/learned/learned_placer.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "fit/layer_placers.hpp"
 #include "search/common/budget_clock.hpp"
 #include "serving/stage_evaluator.hpp"
 
@@ -201,6 +202,7 @@ int run(int argc, char** argv, dist::World* world) {
 int run_program(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails with an error, like any other failed write
   experiment::register_learned_placer();
+  fit::register_layer_placers();
   serving::register_stage_evaluator();
   try {
     std::optional<dist::World> world;

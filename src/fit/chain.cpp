@@ -121,7 +121,8 @@ Merged merge(const Chain& chain, const std::vector<std::size_t>& group) {
     Unit& unit = out.chain.units[g];
     const bool first = u == 0 || group[u - 1] != g, alone = first && (u + 1 == chain.size() || group[u + 1] != g);
     if (first) {
-      unit = {.name = chain.units[u].name, .kind = alone ? chain.units[u].kind : UnitKind::layer,
+      unit = {.name = chain.units[u].name,
+              .kind = alone ? chain.units[u].kind : UnitKind::layer,
               .layer = chain.units[u].layer};
       const std::size_t square = devices * devices;
       std::copy_n(chain.to.begin() + static_cast<std::ptrdiff_t>(u * square), square,

@@ -11,8 +11,15 @@ class Branching {
  public:
   Branching(const Chain& chain, const Space& space, const std::vector<std::uint8_t>& order, const Prices& prices,
             Ticks upper, std::uint64_t nodes)
-      : chain_(chain), space_(space), order_(order), prices_(prices), devices_(chain.device_count()), best_(upper),
-        nodes_(nodes), free_(chain.room), assignment_(chain.size(), 0) {
+      : chain_(chain),
+        space_(space),
+        order_(order),
+        prices_(prices),
+        devices_(chain.device_count()),
+        best_(upper),
+        nodes_(nodes),
+        free_(chain.room),
+        assignment_(chain.size(), 0) {
     price_rest();
   }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 
 #include "emplace/base/error.hpp"
 #include "emplace/simulate/engine.hpp"
@@ -12,7 +11,7 @@
 #include "fit/greedy.hpp"
 #include "fit/planner.hpp"
 #include "fit/step_chain.hpp"
-#include "graph/ops/op_table.hpp"
+#include "fit/time_shares.hpp"
 #include "language/language_graph.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 
@@ -28,15 +27,20 @@ class Fitter {
 
   Fit run() {
     prepare();
-    for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) plan_in(space);
-    compare();
-    fit_.bound_tokens_per_s = bound_ > 0 && serial_ ? rate_of(bound_) : 0;
-    fit_.proved = proved_ && (!fit_.plan || fit_.plan->ticks <= bound_);
-    if (fit_.plan) plan_buffers_ = plan_buffers(request_.model, request_.scenario, fit_.chain, fit_.plan->assignment);
+    for (int trial = 0; trial < most_trials; ++trial) {
+      fit_.plan.reset();
+      fit_.greedy.clear();
+      for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) plan_in(space);
+      compare();
+      if (!fit_.plan || !lacks_buffers()) break;
+    }
+    if (fit_.plan && lacks_buffers()) fit_.plan.reset();
+    if (fit_.plan && serial_) bound();
+    if (!fit_.plan) fit_.proved = fit_.available != no_memory_limit && weights_and_cache_ > fit_.available;
     for (std::size_t d = 0; d < fit_.kinds.size(); ++d) add_device(d);
     if (fit_.plan) {
       fit_.first_token_s = first_token();
-      add_shares();
+      fit_.shares = time_shares(fit_.problem, request_.machine, fit_.plan->placement, traffic_);
       fit_.saying = request_.runtime->say({request_.model, fit_.chain, fit_.plan->assignment, fit_.plan->order,
                                            fit_.kinds, request_.file, request_.scenario});
     }
@@ -55,10 +59,7 @@ class Fitter {
       throw InputError("--prompt", "{} tokens are more than the context of {}", request_.prompt,
                        request_.scenario.context);
     const Graph graph = language::language_graph(request_.model, fit_.decode, request_.file);
-    for (std::size_t op = 0; op < graph.ops.size(); ++op) {
-      const OpCost cost = cost_of(graph, OpId{op});
-      traffic_[graph.ops[op].name] = static_cast<double>(cost.bytes_read + cost.bytes_written);
-    }
+    traffic_ = traffic_of(graph);
     fit_.source = step_source();
     fit_.problem = source::make_problem(graph, request_.machine, {}, fit_.source).problem;
     StepChain step = chain_of(fit_.problem, units_of_step(language::units_of(request_.model, request_.scenario)));
@@ -102,6 +103,7 @@ class Fitter {
       units = plus(units, unit.bytes());
     }
     fit_.least = plus(units, buffers_);
+    weights_and_cache_ = units - buffers.input - buffers.output - language::copied_bytes(request_.model);
     bool accelerators = false;
     for (const std::string& kind : fit_.kinds) accelerators = accelerators || !is_host_kind(kind);
     for (std::size_t d = 0; d < fit_.kinds.size(); ++d) {
@@ -124,6 +126,43 @@ class Fitter {
     return source::make_problem(graph, request_.machine, {}, request_.file).problem;
   }
 
+  // The buffers of the plan as they are. Where they are larger than was planned for, there is less room the next time.
+  bool lacks_buffers() {
+    plan_buffers_ = plan_buffers(request_.model, request_.scenario, fit_.chain, fit_.plan->assignment);
+    const std::vector<Bytes> bytes = held(fit_.chain, fit_.plan->assignment);
+    bool lacks = false;
+    for (std::size_t d = 0; d < bytes.size(); ++d) {
+      Bytes buffers = 0;
+      for (std::size_t u = 0; u < fit_.chain.size(); ++u)
+        if (fit_.plan->assignment[u] == d) buffers += fit_.chain.units[u].buffers;
+      const Bytes needed = plus(bytes[d] - buffers, plan_buffers_[d] + reserved(d));
+      const Bytes memory = fit_.problem.devices[d].memory;
+      if (bytes[d] == 0 || memory == no_memory_limit || needed <= memory) continue;
+      fit_.chain.room[d] = std::max<Bytes>(0, fit_.chain.room[d] - (needed - memory));
+      lacks = true;
+    }
+    return lacks;
+  }
+
+  // Of all plans of the runtime whose weights and caches have room, whatever buffers they need.
+  void bound() {
+    Ticks least = total_limit;
+    for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) {
+      Chain chain = space.merged.chain;
+      for (Unit& unit : chain.units) unit.buffers = 0;
+      chain.units.back().weights -= language::copied_bytes(request_.model);
+      for (std::size_t d = 0; d < chain.device_count(); ++d) {
+        const Bytes memory = fit_.problem.devices[d].memory;
+        chain.room[d] = memory == no_memory_limit ? memory : std::max<Bytes>(0, memory - reserved(d));
+      }
+      const RelaxedBound relaxed = relaxed_bound(chain, space.space, request_.aim, fit_.plan->ticks, bound_steps);
+      if (!relaxed.infeasible) least = std::min(least, relaxed.ticks);
+    }
+    if (least == 0 || least == total_limit) return;
+    fit_.bound_tokens_per_s = rate_of(least);
+    fit_.proved = fit_.plan->ticks <= least;
+  }
+
   // Adds what greedy rules and the planner find.
   void plan_in(const RuntimeSpace& space) {
     const Rules& rules = request_.runtime->rules;
@@ -131,6 +170,8 @@ class Fitter {
     PlannerRequest request{.chain = space.merged.chain,
                            .space = space.space,
                            .orders = space.orders,
+                           .first_exchanged = static_cast<std::size_t>(
+                               std::ranges::count_if(space.orders[0], [&](std::uint8_t d) { return exempt_[d] != 0; })),
                            .all_orders = space.all_orders,
                            .aim = request_.aim,
                            .exempt = exempt_,
@@ -154,9 +195,6 @@ class Fitter {
       request.starts.push_back(std::move(merged));
     }
     const Planned planned = emplace::fit::plan(request);
-    bound_ = first_space_ ? planned.bound : std::min(bound_, planned.bound);
-    proved_ = (first_space_ || proved_) && planned.proved;
-    first_space_ = false;
     if (!planned.assignment) return;
     FitPlan plan = simulated("plan", space.merged.expand(*planned.assignment), planned.order);
     if (!fit_.plan || plan.ticks < fit_.plan->ticks) fit_.plan = std::move(plan);
@@ -194,36 +232,6 @@ class Fitter {
     return outcome.timed() ? to_seconds(outcome.makespan) * language::steps_of(fit_.prefill) : 0;
   }
 
-  void add_shares() {
-    Usage usage;
-    const Outcome outcome =
-        simulate::make_exact_engine(fit_.problem, Schedule::fifo)->evaluate(fit_.plan->placement, {.usage = &usage});
-    if (!outcome.timed()) return;
-    const double step = static_cast<double>(std::max<Ticks>(outcome.makespan, 1));
-    for (std::size_t d = 0; d < fit_.kinds.size(); ++d)
-      if (usage.device_busy[d] > 0)
-        fit_.shares.push_back({fit_.chain.devices[d], static_cast<double>(usage.device_busy[d]) / step,
-                               cause_on(d, to_seconds(usage.device_busy[d]))});
-    for (std::size_t c = 0; c < usage.channel_busy.size(); ++c)
-      if (usage.channel_busy[c] > 0)
-        fit_.shares.push_back({fit_.problem.channels[c].name, static_cast<double>(usage.channel_busy[c]) / step, ""});
-    std::ranges::stable_sort(fit_.shares, std::ranges::greater(), &TimeShare::share);
-  }
-
-  // What its ops wait for, most of the time.
-  [[nodiscard]] std::string cause_on(std::size_t d, double busy_s) const {
-    const machine::MachineDevice& device = request_.machine.devices[d];
-    double traffic_s = 0, launches_s = 0;
-    for (std::size_t op = 0; op < fit_.problem.op_count(); ++op) {
-      if (fit_.plan->placement.device[op] != d) continue;
-      if (const auto found = traffic_.find(fit_.problem.op_names[op]); found != traffic_.end())
-        traffic_s += found->second / device.memory_bytes_per_s;
-      launches_s += device.launch_overhead_s;
-    }
-    if (traffic_s >= busy_s / 2) return "memory bandwidth";
-    return launches_s >= busy_s / 2 ? "kernel launches" : "arithmetic";
-  }
-
   void add_device(std::size_t d) {
     DeviceUse use{.name = fit_.chain.devices[d], .kind = fit_.kinds[d], .memory = fit_.problem.devices[d].memory};
     if (fit_.plan) {
@@ -245,14 +253,16 @@ class Fitter {
     fit_.devices.push_back(std::move(use));
   }
 
+  static constexpr int most_trials = 4, bound_steps = 300;
+
   const FitRequest& request_;
   Fit fit_;
   std::vector<std::uint8_t> exempt_;
-  std::map<std::string, double> traffic_;  // bytes of each op of a decode step, by its name
-  Bytes buffers_ = 0;                      // that the planner takes for a device with layers
+  Traffic traffic_;    // of a decode step
+  Bytes buffers_ = 0;  // that the planner takes for a device with layers
   std::vector<Bytes> plan_buffers_;
-  bool serial_ = false, first_space_ = true, proved_ = false;
-  Ticks bound_ = 0;
+  Bytes weights_and_cache_ = 0;
+  bool serial_ = false;
 };
 
 }  // namespace

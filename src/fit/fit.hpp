@@ -15,6 +15,7 @@
 #include "fit/chain.hpp"
 #include "fit/relaxation.hpp"
 #include "fit/runtime.hpp"
+#include "fit/time_shares.hpp"
 #include "language/language_model.hpp"
 #include "language/scenario.hpp"
 
@@ -23,10 +24,10 @@ namespace emplace::fit {
 struct FitRequest {
   const language::LanguageModel& model;
   const machine::Machine& machine;
-  std::string file;               // of the model, as the user named it
-  std::string machine_name;       // of the machine, as the user named it
-  language::Scenario scenario;    // of decode: context, sequences, KV type, micro-batch
-  std::int64_t prompt = 512;      // tokens of the prompt until the first answer
+  std::string file;             // of the model, as the user named it
+  std::string machine_name;     // of the machine, as the user named it
+  language::Scenario scenario;  // of decode: context, sequences, KV type, micro-batch
+  std::int64_t prompt = 512;    // tokens of the prompt until the first answer
   Aim aim = Aim::latency;
   const RuntimeEntry* runtime = nullptr;
   Bytes reserve = Bytes{512} << 20;  // left free on each accelerator: the driver's context, the display
@@ -58,13 +59,6 @@ struct GreedyResult {
   std::optional<FitPlan> plan;  // none: the rule finds no plan that has room
 };
 
-// What takes a decode step's time, the longest first.
-struct TimeShare {
-  std::string name;   // of a device or a link
-  double share = 0;   // of the step
-  std::string cause;  // of a device: "memory bandwidth", "arithmetic" or "kernel launches"; "" for links
-};
-
 struct Fit {
   language::Scenario decode, prefill;  // what was simulated
   std::string source;                  // a decode step as other commands name it: "m.gguf?context=8192@laptop"
@@ -77,9 +71,9 @@ struct Fit {
   bool proved = false;            // this is the best plan, or that there is none
   std::vector<DeviceUse> devices;
   std::vector<TimeShare> shares;  // none without a plan
-  double first_token_s = 0;   // until the prompt is computed; 0 without a plan
-  Bytes least = 0;            // bytes that weights, cache and buffers take at least, over all devices
-  Bytes available = 0;        // bytes of the devices that the runtime can use; no_memory_limit
+  double first_token_s = 0;       // until the prompt is computed; 0 without a plan
+  Bytes least = 0;                // bytes that weights, cache and buffers take at least, over all devices
+  Bytes available = 0;            // bytes of the devices that the runtime can use; no_memory_limit
   Saying saying;
 };
 

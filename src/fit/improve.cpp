@@ -62,7 +62,9 @@ class Improver {
     }
   }
 
-  [[nodiscard]] std::size_t device_or_none(std::size_t u) const { return u < chain_.size() ? state_.device(u) : devices_; }
+  [[nodiscard]] std::size_t device_or_none(std::size_t u) const {
+    return u < chain_.size() ? state_.device(u) : devices_;
+  }
 
   // Of the units that look the same from where they are, the first and the last.
   [[nodiscard]] std::vector<std::size_t> representatives() const {

@@ -24,7 +24,7 @@ struct Candidate {
 
 class Planner {
  public:
-  explicit Planner(const PlannerRequest& request) : request_(request) {}
+  explicit Planner(const PlannerRequest& request) : request_(request), orders_(request.orders) {}
 
   Planned run() {
     for (const Assignment& start : request_.starts) add(start, 0);
@@ -50,11 +50,12 @@ class Planner {
 
  private:
   static constexpr int relaxation_steps = 300;
+  static constexpr int most_exchanges = 400;
   static constexpr std::size_t improved_candidates = 4;
   static constexpr std::uint64_t exact_nodes = 200'000;
 
   [[nodiscard]] PlanState state_of(const Assignment& assignment, std::size_t order) const {
-    return {request_.chain, request_.space, request_.orders[order], request_.aim, request_.exempt, assignment};
+    return {request_.chain, request_.space, orders_[order], request_.aim, request_.exempt, assignment};
   }
 
   void add(const Assignment& assignment, std::size_t order) {
@@ -62,12 +63,35 @@ class Planner {
     candidates_.push_back({assignment, order, state.over(), state.cost()});
   }
 
-  // Of all orders; proves that there is no plan if there is none and the orders are all that differ.
+  // The best division for each order, and for orders beside the best one.
   void divide() {
-    for (std::size_t i = 0; i < request_.orders.size(); ++i)
-      if (const auto found =
-              best_division(request_.chain, request_.space, request_.orders[i], request_.aim, request_.exempt))
-        add(*found, i);
+    for (std::size_t i = 0; i < orders_.size(); ++i) divide(i);
+    if (request_.all_orders) return;
+    for (int tried = 0, round = 0; tried < most_exchanges; ++round) {
+      const auto best = std::min_element(candidates_.begin(), candidates_.end());
+      const bool none = best == candidates_.end();
+      const std::size_t start = none ? static_cast<std::size_t>(round) : best->order, known = orders_.size();
+      for (std::size_t i = request_.first_exchanged; i < orders_[start].size(); ++i)
+        for (std::size_t j = i + 1; j < orders_[start].size() && tried < most_exchanges; ++j, ++tried) {
+          std::vector<std::uint8_t> order = orders_[start];
+          std::swap(order[i], order[j]);
+          orders_.push_back(std::move(order));
+          if (!divide(orders_.size() - 1)) orders_.pop_back();
+        }
+      if (orders_.size() == known && (!none || start + 1 == orders_.size())) return;
+    }
+  }
+
+  // Whether that is better than what is known.
+  bool divide(std::size_t i) {
+    const auto found = best_division(request_.chain, request_.space, orders_[i], request_.aim, request_.exempt);
+    if (!found) return false;
+    const auto best = std::min_element(candidates_.begin(), candidates_.end());
+    const PlanState state = state_of(*found, i);
+    Candidate candidate{*found, i, state.over(), state.cost()};
+    const bool better = best == candidates_.end() || candidate < *best;
+    if (better) candidates_.push_back(std::move(candidate));
+    return better;
   }
 
   RelaxedBound relaxed() {
@@ -76,14 +100,13 @@ class Planner {
       if (candidate.over == 0 && (target == 0 || candidate.cost.first < target)) target = candidate.cost.first;
     std::optional<Candidate> best;  // of the relaxed assignments that have room, where no order is asked for
     const bool ordered = request_.space.is_ordered();
-    RelaxedBound bound =
-        relaxed_bound(request_.chain, request_.space, request_.aim, target, relaxation_steps,
-                      [&](const Assignment& seen) {
-                        if (ordered) return;
-                        const PlanState state = state_of(seen, 0);
-                        const Candidate candidate{seen, 0, state.over(), state.cost()};
-                        if (!best || candidate < *best) best = candidate;
-                      });
+    RelaxedBound bound = relaxed_bound(request_.chain, request_.space, request_.aim, target, relaxation_steps,
+                                       [&](const Assignment& seen) {
+                                         if (ordered) return;
+                                         const PlanState state = state_of(seen, 0);
+                                         const Candidate candidate{seen, 0, state.over(), state.cost()};
+                                         if (!best || candidate < *best) best = candidate;
+                                       });
     if (best) candidates_.push_back(std::move(*best));
     return bound;
   }
@@ -122,7 +145,7 @@ class Planner {
 
   void take(const Assignment& assignment, std::size_t order, Ticks ticks) {
     planned_.assignment = assignment;
-    planned_.order = request_.orders[order];
+    planned_.order = orders_[order];
     planned_.ticks = ticks;
   }
 
@@ -139,6 +162,7 @@ class Planner {
   }
 
   const PlannerRequest& request_;
+  std::vector<std::vector<std::uint8_t>> orders_;
   std::vector<Candidate> candidates_;
   Planned planned_;
 };

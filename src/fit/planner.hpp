@@ -14,8 +14,11 @@ namespace emplace::fit {
 struct PlannerRequest {
   const Chain& chain;
   const Space& space;
-  std::vector<std::vector<std::uint8_t>> orders;  // of the devices of ordered units; at least one
-  bool all_orders = false;                        // no other order can be better
+  // Of the devices of ordered units; at least one. Where these are not all, others are tried by exchanging
+  // accelerators, which begin at `first_exchanged` in every order.
+  std::vector<std::vector<std::uint8_t>> orders;
+  std::size_t first_exchanged = 0;
+  bool all_orders = false;  // no other order can be better
   Aim aim = Aim::latency;
   std::vector<std::uint8_t> exempt;  // D, as in `loads`
   std::vector<Assignment> starts;    // plans of greedy rules, in the space for the first order

@@ -139,9 +139,9 @@ class PricedChain {
   Aim aim_;
   const Prices& prices_;
   std::size_t devices_, positions_;
-  std::vector<Wide> node_;               // D: of the present unit
-  std::vector<std::uint8_t> partner_;    // U x D: where the experts of unit u on device d are
-  std::vector<std::uint32_t> came_from_; // U x states
+  std::vector<Wide> node_;                // D: of the present unit
+  std::vector<std::uint8_t> partner_;     // U x D: where the experts of unit u on device d are
+  std::vector<std::uint32_t> came_from_;  // U x states
 };
 
 constexpr double price_one = double{1 << price_bits};
@@ -173,6 +173,96 @@ Ticks value_of(const Chain& chain, const Prices& prices, Wide value) {
   return value <= 0 ? 0 : static_cast<Ticks>(value >> price_bits);
 }
 
+// Subgradient ascent. Bytes are counted in parts of the room, time in parts of the bound, so that both have one scale.
+class PriceAscent {
+ public:
+  PriceAscent(const Chain& chain, Aim aim, Ticks target)
+      : chain_(chain),
+        aim_(aim),
+        target_(target),
+        devices_(chain.device_count()),
+        at_{std::vector<double>(devices_, 0.0), std::vector<double>(devices_, 1.0 / static_cast<double>(devices_))},
+        no_transfers_(devices_, 1) {
+    best_.prices = no_prices(chain, aim);
+  }
+
+  [[nodiscard]] Prices prices() const { return rounded(chain_, aim_, at_); }
+  [[nodiscard]] const RelaxedBound& best() const { return best_; }
+
+  // Takes what was found at the prices; false if no step leads on.
+  bool step(const Priced& found) {
+    const Ticks value = value_of(chain_, prices(), found.value);
+    keep(value);
+    if (pace_ < 1e-4) return false;
+    const std::vector<double> over = bytes_over(found.assignment), late = time_over(found.assignment);
+    double norm = 0;
+    for (std::size_t d = 0; d < devices_; ++d) norm += over[d] * over[d] + late[d] * late[d];
+    if (norm <= 0) return false;
+    const double goal = target_ > 0 ? static_cast<double>(target_) : 1.05 * scale();
+    move(over, late, pace_ * std::max(goal - static_cast<double>(value), 1e-6 * goal) / norm);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool is_limited(std::size_t d) const { return chain_.room[d] != no_memory_limit; }
+  [[nodiscard]] double room(std::size_t d) const { return static_cast<double>(std::max<Bytes>(chain_.room[d], 1)); }
+  [[nodiscard]] double scale() const { return static_cast<double>(std::max<Ticks>(best_.ticks, 1)); }
+
+  void keep(Ticks value) {
+    if (value > best_.ticks || first_) {
+      best_.ticks = value;
+      best_.prices = prices();
+      since_better_ = 0;
+    } else if (++since_better_ >= 8) {
+      pace_ /= 1.6;
+      since_better_ = 0;
+    }
+    first_ = false;
+  }
+
+  [[nodiscard]] std::vector<double> bytes_over(const Assignment& assignment) const {
+    const std::vector<Bytes> bytes = held(chain_, assignment);
+    std::vector<double> over(devices_, 0.0);
+    for (std::size_t d = 0; d < devices_; ++d) {
+      if (!is_limited(d)) continue;
+      over[d] = (static_cast<double>(bytes[d]) - room(d)) / room(d);
+      if (at_.byte[d] <= 0) over[d] = std::max(over[d], 0.0);
+    }
+    return over;
+  }
+
+  [[nodiscard]] std::vector<double> time_over(const Assignment& assignment) const {
+    std::vector<double> late(devices_, 0.0);
+    if (aim_ == Aim::latency) return late;
+    const std::vector<Ticks> time = loads(chain_, assignment, no_transfers_);
+    double mean = 0;
+    for (const Ticks ticks : time) mean += static_cast<double>(ticks) / static_cast<double>(devices_);
+    for (std::size_t d = 0; d < devices_; ++d) late[d] = (static_cast<double>(time[d]) - mean) / scale();
+    return late;
+  }
+
+  void move(const std::vector<double>& over, const std::vector<double>& late, double length) {
+    double sum = 0;
+    for (std::size_t d = 0; d < devices_; ++d) {
+      if (is_limited(d)) at_.byte[d] = std::max(0.0, at_.byte[d] + length * over[d] / room(d));
+      if (aim_ == Aim::throughput) at_.tick[d] = std::max(1e-6, at_.tick[d] + length / scale() * late[d]);
+      sum += at_.tick[d];
+    }
+    for (double& tick : at_.tick) tick /= sum;
+  }
+
+  const Chain& chain_;
+  Aim aim_;
+  Ticks target_;
+  std::size_t devices_;
+  Multipliers at_;
+  std::vector<std::uint8_t> no_transfers_;
+  RelaxedBound best_;
+  double pace_ = 1;
+  int since_better_ = 0;
+  bool first_ = true;
+};
+
 }  // namespace
 
 Prices no_prices(const Chain& chain, Aim aim) {
@@ -190,66 +280,16 @@ Priced cheapest(const Chain& chain, const Space& space, const std::vector<std::u
 
 RelaxedBound relaxed_bound(const Chain& chain, const Space& space, Aim aim, Ticks target, int steps,
                            const std::function<void(const Assignment&)>& seen) {
-  const std::size_t devices = chain.device_count();
   Space unordered = space;
   std::ranges::fill(unordered.ordered, std::uint8_t{0});
-  Multipliers at{std::vector<double>(devices, 0.0),
-                 std::vector<double>(devices, 1.0 / static_cast<double>(devices))};
-  RelaxedBound best{.prices = no_prices(chain, aim)};
-  const std::vector<std::uint8_t> no_transfers(devices, 1);
-  double pace = 1;
-  int since_better = 0;
+  PriceAscent ascent(chain, aim, target);
   for (int step = 0; step < steps; ++step) {
-    const Prices prices = rounded(chain, aim, at);
-    const Priced found = cheapest(chain, unordered, {}, aim, prices);
-    if (found.value >= no_value) return {.prices = prices, .infeasible = true};
-    const Ticks value = value_of(chain, prices, found.value);
-    if (value > best.ticks || step == 0) {
-      best.ticks = value;
-      best.prices = prices;
-      since_better = 0;
-    } else if (++since_better >= 8) {
-      pace /= 1.6;
-      since_better = 0;
-    }
+    const Priced found = cheapest(chain, unordered, {}, aim, ascent.prices());
+    if (found.value >= no_value) return {.prices = ascent.prices(), .infeasible = true};
     if (seen) seen(found.assignment);
-    if (pace < 1e-4) break;
-    // Bytes are counted in parts of the room, time in parts of the bound, so that both have the same scale.
-    const std::vector<Bytes> bytes = held(chain, found.assignment);
-    const std::vector<Ticks> time = loads(chain, found.assignment, no_transfers);
-    std::vector<double> over(devices, 0.0), late(devices, 0.0);
-    double norm = 0;
-    for (std::size_t d = 0; d < devices; ++d) {
-      if (chain.room[d] != no_memory_limit) {
-        const double room = static_cast<double>(std::max<Bytes>(chain.room[d], 1));
-        over[d] = (static_cast<double>(bytes[d]) - room) / room;
-        if (at.byte[d] <= 0) over[d] = std::max(over[d], 0.0);
-      }
-      norm += over[d] * over[d];
-    }
-    const double scale = static_cast<double>(std::max<Ticks>({value, best.ticks, 1}));
-    if (aim == Aim::throughput) {
-      double mean = 0;
-      for (std::size_t d = 0; d < devices; ++d) mean += static_cast<double>(time[d]) / static_cast<double>(devices);
-      for (std::size_t d = 0; d < devices; ++d) {
-        late[d] = (static_cast<double>(time[d]) - mean) / scale;
-        norm += late[d] * late[d];
-      }
-    }
-    if (norm <= 0) break;
-    const double goal = target > 0 ? static_cast<double>(target) : 1.05 * scale;
-    const double length = pace * std::max(goal - static_cast<double>(value), 1e-6 * goal) / norm;
-    double sum = 0;
-    for (std::size_t d = 0; d < devices; ++d) {
-      if (chain.room[d] != no_memory_limit)
-        at.byte[d] =
-            std::max(0.0, at.byte[d] + length * over[d] / static_cast<double>(std::max<Bytes>(chain.room[d], 1)));
-      if (aim == Aim::throughput) at.tick[d] = std::max(1e-6, at.tick[d] + length / scale * late[d]);
-      sum += at.tick[d];
-    }
-    for (double& tick : at.tick) tick /= sum;
+    if (!ascent.step(found)) break;
   }
-  return best;
+  return ascent.best();
 }
 
 }  // namespace emplace::fit

@@ -37,8 +37,8 @@ inline constexpr Wide no_value = Wide{1} << 120;
                               const Prices& prices);
 
 struct RelaxedBound {
-  Ticks ticks = 0;  // no assignment with allowed devices that has room is faster
-  Prices prices;    // that prove it
+  Ticks ticks = 0;          // no assignment with allowed devices that has room is faster
+  Prices prices;            // that prove it
   bool infeasible = false;  // a unit is allowed on no device
 };
 

@@ -29,9 +29,8 @@ std::vector<std::size_t> groups_of(const Rules& rules, const Chain& chain) {
   std::vector<std::size_t> group(chain.size(), 0);
   for (std::size_t u = 1; u < chain.size(); ++u) {
     const Unit &unit = chain.units[u], &last = chain.units[u - 1];
-    const bool joined = rules.whole_layers &&
-                        (unit.layer == last.layer || unit.kind == UnitKind::output ||
-                         (last.kind == UnitKind::input && !rules.input_on_host));
+    const bool joined = rules.whole_layers && (unit.layer == last.layer || unit.kind == UnitKind::output ||
+                                               (last.kind == UnitKind::input && !rules.input_on_host));
     group[u] = group[u - 1] + (joined ? 0 : 1);
   }
   return group;

@@ -16,11 +16,11 @@ namespace emplace::fit {
 
 // What a runtime can be told.
 struct Rules {
-  bool whole_layers = false;    // parts of a layer are always together, the input is with the first layer, the output
-                                // with the last
-  bool in_pieces = false;       // layers (of llama.cpp: their attention) follow each other in one order of the devices
-  bool uses_hosts = true;       // units may be on devices of kind cpu beside others
-  bool input_on_host = false;   // whatever the plan
+  bool whole_layers = false;   // parts of a layer are always together, the input is with the first layer, the output
+                               // with the last
+  bool in_pieces = false;      // layers (of llama.cpp: their attention) follow each other in one order of the devices
+  bool uses_hosts = true;      // units may be on devices of kind cpu beside others
+  bool input_on_host = false;  // whatever the plan
   bool one_accelerator = false;
 };
 

@@ -41,7 +41,10 @@ std::vector<std::size_t> unit_of_ops(const Problem& problem, std::span<const Uni
 class StepReader {
  public:
   StepReader(const Problem& problem, Chain& chain)
-      : problem_(problem), chain_(chain), devices_(problem.device_count()), unit_of_(unit_of_ops(problem, chain.units)) {
+      : problem_(problem),
+        chain_(chain),
+        devices_(problem.device_count()),
+        unit_of_(unit_of_ops(problem, chain.units)) {
     members_.resize(chain.size());
     rank_.resize(problem.op_count());
     for (std::size_t i = 0; i < problem.topological.size(); ++i) rank_[problem.topological[i]] = i;
@@ -176,7 +179,7 @@ class StepReader {
   const Problem& problem_;
   Chain& chain_;
   std::size_t devices_;
-  std::vector<std::size_t> unit_of_, rank_;  // of each op: its unit, its place in the topological order
+  std::vector<std::size_t> unit_of_, rank_;          // of each op: its unit, its place in the topological order
   std::vector<std::vector<std::uint32_t>> members_;  // of each unit, in topological order
 };
 

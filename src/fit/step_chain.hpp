@@ -24,7 +24,6 @@ struct StepChain {
 [[nodiscard]] StepChain chain_of(const Problem& problem, std::vector<Unit> units);
 
 // The placement of a step of the same model, also of another phase.
-[[nodiscard]] Placement placement_of(const Problem& problem, std::span<const Unit> units,
-                                     const Assignment& assignment);
+[[nodiscard]] Placement placement_of(const Problem& problem, std::span<const Unit> units, const Assignment& assignment);
 
 }  // namespace emplace::fit

@@ -113,7 +113,8 @@ language::LanguageModel zoo_language_model(std::string_view specification, const
     describe(o, reader);
     query.options.refuse_unread(reader.names());
     if (o.scenario != language::Scenario())
-      throw InputError(place, "of a language model only size and type are wanted here; the rest are options of the command");
+      throw InputError(place,
+                       "of a language model only size and type are wanted here; the rest are options of the command");
     return model_of(family, o, query.options);
   }
   throw_unknown_entry(query.name, names, "language model", place);

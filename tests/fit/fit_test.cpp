@@ -17,7 +17,10 @@ namespace {
 
 FitRequest request_for(const language::LanguageModel& model, const machine::Machine& machine,
                        const std::string& runtime = "llama.cpp") {
-  FitRequest request{.model = model, .machine = machine, .file = "tiny.gguf", .machine_name = "tiny.toml",
+  FitRequest request{.model = model,
+                     .machine = machine,
+                     .file = "tiny.gguf",
+                     .machine_name = "tiny.toml",
                      .scenario = {.context = 256, .batch = 32}};
   request.prompt = 64;
   request.reserve = 0;
@@ -49,8 +52,8 @@ TEST(Fit, MovesToTheHostWhatCostsLeastThere) {
   const auto everything = fit(request_for(model, tiny_machine("1 GB")));
   ASSERT_TRUE(everything.plan);
   const Bytes all = everything.devices[1].used();
-  // 40 kB less than all: the attention of two layers (33 kB and their cache each) would do, or the experts of one (98 kB),
-  // of which a token reads a quarter only, without a cache.
+  // 40 kB less than all: the attention of two layers (33 kB and their cache each) would do, or the experts of one (98
+  // kB), of which a token reads a quarter only, without a cache.
   const auto machine = tiny_machine(std::to_string(all - 40'000) + " B");
   const Fit found = fit(request_for(model, machine));
   ASSERT_TRUE(found.plan);
@@ -74,7 +77,8 @@ TEST(Fit, SaysWhatTheSimulationOfTheSamePlacementSays) {
       const Fit found = fit(request);
       ASSERT_TRUE(found.plan);
       language::Scenario step = request.scenario;
-      const Problem problem = source::make_problem(language::language_graph(model, step, "m"), machine, {}, "m").problem;
+      const Problem problem =
+          source::make_problem(language::language_graph(model, step, "m"), machine, {}, "m").problem;
       const Outcome outcome = simulate::make_reference_engine(problem, Schedule::fifo)->evaluate(found.plan->placement);
       EXPECT_TRUE(outcome.feasible());
       EXPECT_EQ(outcome.makespan, found.plan->ticks);
@@ -145,7 +149,8 @@ memory_bytes_per_s = 1e9
 launch_overhead_s = 0
 peak_flops = { default = 1e15 }
 efficiency = { default = 1 }
-)", "small.toml");
+)",
+                                              "small.toml");
   FitRequest request = request_for(model, machine);
   request.scenario.context = 1 << 20;
   const Fit found = fit(request);

@@ -31,15 +31,20 @@ Chain two_layers() {
 }
 
 Planned planned_in(const Chain& chain, const Space& space, std::vector<std::vector<std::uint8_t>> orders, Aim aim) {
-  return plan({.chain = chain, .space = space, .orders = std::move(orders), .all_orders = true, .aim = aim,
-               .exempt = std::vector<std::uint8_t>(chain.device_count(), 0), .starts = {}});
+  return plan({.chain = chain,
+               .space = space,
+               .orders = std::move(orders),
+               .all_orders = true,
+               .aim = aim,
+               .exempt = std::vector<std::uint8_t>(chain.device_count(), 0),
+               .starts = {}});
 }
 
 TEST(Planner, SendsTheExpertsOfOneLayerToTheHostWhereWholeLayersDoNotFit) {
   const Chain chain = two_layers();
-  // Both attentions and the experts of one layer take 2 + 2 + 5 = 9 of 10 bytes. A token takes 1 for the input, 1 + 1 + 2
-  // in one layer, 1 + 1 + (1 + 6 + 1) in the other, and 1 for the output: 16. Whole layers: the first on the host takes
-  // 1 + 4 + 2 + 6 there, hop 1, 1 + 1 + 2, output 1: 19.
+  // Both attentions and the experts of one layer take 2 + 2 + 5 = 9 of 10 bytes. A token takes 1 for the input, 1 + 1 +
+  // 2 in one layer, 1 + 1 + (1 + 6 + 1) in the other, and 1 for the output: 16. Whole layers: the first on the host
+  // takes 1 + 4 + 2 + 6 there, hop 1, 1 + 1 + 2, output 1: 19.
   const Planned best = planned_in(chain, free_space(chain), {{0, 1}}, Aim::latency);
   ASSERT_TRUE(best.assignment);
   EXPECT_EQ(best.ticks, 16);
@@ -123,16 +128,23 @@ TEST(Planner, IsNeverSlowerThanTheGreedyRulesThatItStartsFrom) {
     for (std::size_t d = 1; d < chain.device_count(); ++d) accelerators.push_back(static_cast<std::uint8_t>(d));
     const auto spaces = spaces_of({.in_pieces = true, .input_on_host = true}, chain, kinds);
     for (const GreedyRule& rule : greedy_rules()) {
-      const auto start = rule.place({.chain = chain, .hosts = {0}, .accelerators = accelerators, .input_on_host = true});
+      const auto start =
+          rule.place({.chain = chain, .hosts = {0}, .accelerators = accelerators, .input_on_host = true});
       if (!start) continue;
       RC_ASSERT(has_room(chain, held(chain, *start)));
       RC_ASSERT(contains(chain, spaces[0].space, spaces[0].orders[0], *start));
       for (const Aim aim : {Aim::latency, Aim::throughput}) {
         const std::vector<std::uint8_t> exempt(chain.device_count(), 0);
-        const Planned found = plan({.chain = chain, .space = spaces[0].space, .orders = spaces[0].orders, .all_orders = true, .aim = aim,
-                                    .exempt = exempt, .starts = {*start}});
+        const Planned found = plan({.chain = chain,
+                                    .space = spaces[0].space,
+                                    .orders = spaces[0].orders,
+                                    .all_orders = true,
+                                    .aim = aim,
+                                    .exempt = exempt,
+                                    .starts = {*start}});
         RC_ASSERT(found.assignment.has_value());
-        const Ticks cost = aim == Aim::latency ? latency(chain, *start) : std::ranges::max(loads(chain, *start, exempt));
+        const Ticks cost =
+            aim == Aim::latency ? latency(chain, *start) : std::ranges::max(loads(chain, *start, exempt));
         RC_ASSERT(found.ticks <= cost);
       }
     }

@@ -116,13 +116,14 @@ Assignment as_llama_cpp_reads(const Subject& s, const std::string& line) {
       EXPECT_EQ(device, runtime.device_of_layer(layer)) << "the cache stays with the layer";
     }
     if (unit.kind == feed_forward) device = runtime.device_of(weight("ffn_norm"), layer);
-    if (unit.kind == feed_forward && s.model.experts == 0) EXPECT_EQ(device, runtime.device_of(weight("ffn_down"), layer));
+    if (unit.kind == feed_forward && s.model.experts == 0) {
+      EXPECT_EQ(device, runtime.device_of(weight("ffn_down"), layer));
+    }
     if (unit.kind == experts) {
       device = runtime.device_of(weight("ffn_up_exps"), layer);
       EXPECT_EQ(device, runtime.device_of(weight("ffn_gate_exps"), layer));
     }
-    if (unit.kind == output)
-      device = runtime.device_of("output.weight", static_cast<int>(s.model.layers.size()));
+    if (unit.kind == output) device = runtime.device_of("output.weight", static_cast<int>(s.model.layers.size()));
     assignment.push_back(static_cast<std::uint8_t>(device));
   }
   return assignment;
@@ -132,7 +133,8 @@ Assignment as_llama_cpp_reads(const Subject& s, const std::string& line) {
 Assignment from_counts(const Subject& s, const std::vector<int>& devices, const std::vector<int>& counts) {
   Assignment assignment;
   for (const Unit& unit : s.chain.units) {
-    std::int64_t layer = unit.kind == output ? static_cast<std::int64_t>(s.model.layers.size()) - 1 : std::max<std::int64_t>(0, unit.layer);
+    std::int64_t layer = unit.kind == output ? static_cast<std::int64_t>(s.model.layers.size()) - 1
+                                             : std::max<std::int64_t>(0, unit.layer);
     std::size_t stage = 0;
     while (layer >= counts[stage]) layer -= counts[stage++];
     assignment.push_back(static_cast<std::uint8_t>(devices[stage]));
@@ -151,7 +153,8 @@ Assignment as_vllm_reads(const Subject& s, const Saying& saying) {
   const std::string line = " " + std::regex_replace(saying.text, std::regex("="), " ");
   const std::string partition = value_of(line, "VLLM_PP_LAYER_PARTITION");
   const std::vector<int> all = {static_cast<int>(s.model.layers.size())};
-  EXPECT_EQ(std::to_string(partition.empty() ? 1 : numbers_of(partition).size()), value_of(line, "--pipeline-parallel-size"));
+  EXPECT_EQ(std::to_string(partition.empty() ? 1 : numbers_of(partition).size()),
+            value_of(line, "--pipeline-parallel-size"));
   return from_counts(s, visible(saying.text), partition.empty() ? all : numbers_of(partition));
 }
 
@@ -169,7 +172,8 @@ Assignment as_exo_reads(const Subject& s, const Saying& saying) {
   const Json by_device = Json::parse(saying.text);
   for (const auto& [name, shard] : by_device.items()) {
     const auto device = std::ranges::find(s.chain.devices, name) - s.chain.devices.begin();
-    shards[shard["start_layer"]] = {static_cast<int>(device), shard["end_layer"].get<int>() - shard["start_layer"].get<int>() + 1};
+    shards[shard["start_layer"]] = {static_cast<int>(device),
+                                    shard["end_layer"].get<int>() - shard["start_layer"].get<int>() + 1};
   }
   for (const auto& [first, shard] : shards) {
     devices.push_back(shard.first);
@@ -215,7 +219,8 @@ Assignment as_json_reads(const Subject& s, const Saying& saying) {
     for (const Json& name : units)
       for (std::size_t u = 0; u < s.chain.size(); ++u)
         if (s.chain.units[u].name == name)
-          assignment[u] = static_cast<std::uint8_t>(std::ranges::find(s.chain.devices, device) - s.chain.devices.begin());
+          assignment[u] =
+              static_cast<std::uint8_t>(std::ranges::find(s.chain.devices, device) - s.chain.devices.begin());
   return assignment;
 }
 
@@ -242,7 +247,8 @@ TEST(Runtimes, ReadThePlanThatWasMeant) {
     for (const Unit& unit : s.chain.units) {
       if (unit.kind == attention && piece < 2) piece += static_cast<std::uint8_t>(*rc::gen::inRange(0, 3 - piece));
       const bool free = unit.kind != attention && unit.kind != input && apart > 0;
-      assignment.push_back(free && *rc::gen::inRange(0, 2) == 1 ? static_cast<std::uint8_t>(*rc::gen::inRange(0, 3)) : device(piece));
+      assignment.push_back(free && *rc::gen::inRange(0, 2) == 1 ? static_cast<std::uint8_t>(*rc::gen::inRange(0, 3))
+                                                                : device(piece));
     }
     if (apart == 2) assignment[0] = 0;
     for (const RuntimeEntry& entry : runtimes()) {
@@ -262,9 +268,11 @@ TEST(Runtimes, SayEveryPlanThatWasMadeForThem) {
   for (const RuntimeEntry& entry : runtimes())
     for (const RuntimeSpace& space : spaces_of(entry.rules, s.chain, s.kinds))
       for (const auto& order : space.orders) {
-        const Priced found = cheapest(space.merged.chain, space.space, order, Aim::latency, no_prices(s.chain, Aim::latency));
+        const Priced found =
+            cheapest(space.merged.chain, space.space, order, Aim::latency, no_prices(s.chain, Aim::latency));
         ASSERT_LT(found.value, no_value) << entry.name;
-        EXPECT_EQ(why_unsayable(entry.rules, s.chain, s.kinds, space.merged.expand(found.assignment)), "") << entry.name;
+        EXPECT_EQ(why_unsayable(entry.rules, s.chain, s.kinds, space.merged.expand(found.assignment)), "")
+            << entry.name;
       }
 }
 
@@ -286,16 +294,18 @@ TEST(Runtimes, LlamaCppGetsOtherPartsByPatterns) {
   const Subject s = subject(3, true);
   // Layer 0 on the host, 1 on gpu:1 with its experts on gpu:0, 2 on gpu:0; the output on gpu:1.
   const Saying saying = said(s, "llama.cpp", {0, 0, 0, 0, 2, 2, 1, 1, 1, 1, 2});
-  EXPECT_EQ(saying.text,
-            "llama-server -m m.gguf -c 1024 -np 1 -ngl 3 -dev CUDA1,CUDA0 -ts 1,2 -ot 'blk\\.(1)\\.ffn_.*_exps\\.=CUDA0' "
-            "-ot '^output=CUDA1'\n");
+  EXPECT_EQ(
+      saying.text,
+      "llama-server -m m.gguf -c 1024 -np 1 -ngl 3 -dev CUDA1,CUDA0 -ts 1,2 -ot 'blk\\.(1)\\.ffn_.*_exps\\.=CUDA0' "
+      "-ot '^output=CUDA1'\n");
 }
 
 TEST(Runtimes, GetTheTextsOfTheirManuals) {
   const Subject s = subject(3, false);
   const Assignment two_stages = {1, 1, 1, 1, 1, 2, 2, 2};
   EXPECT_EQ(said(s, "vllm", two_stages).text,
-            "VLLM_PP_LAYER_PARTITION=2,1 vllm serve m.gguf --pipeline-parallel-size 2 --max-model-len 1024 --max-num-seqs 1\n");
+            "VLLM_PP_LAYER_PARTITION=2,1 vllm serve m.gguf --pipeline-parallel-size 2 --max-model-len 1024 "
+            "--max-num-seqs 1\n");
   EXPECT_EQ(said(s, "megatron", two_stages).text,
             "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*2|t*1L'\n");
   EXPECT_EQ(said(s, "ollama", {0, 0, 0, 1, 1, 1, 1, 1}).text, "PARAMETER num_ctx 1024\nPARAMETER num_gpu 3\n");
@@ -308,7 +318,9 @@ TEST(Runtimes, GetTheTextsOfTheirManuals) {
 
 TEST(Runtimes, SayWhyTheyCannotBeToldAPlan) {
   const Subject s = subject(2, true);
-  const auto why = [&](const char* name, const Assignment& plan) { return why_unsayable(runtime(name).rules, s.chain, s.kinds, plan); };
+  const auto why = [&](const char* name, const Assignment& plan) {
+    return why_unsayable(runtime(name).rules, s.chain, s.kinds, plan);
+  };
   const Assignment experts_on_host = {0, 1, 1, 0, 1, 1, 0, 1};
   EXPECT_EQ(why("llama.cpp", experts_on_host), "");
   EXPECT_THAT(why("vllm", experts_on_host), ::testing::HasSubstr("computes nothing on cpu"));
@@ -316,7 +328,8 @@ TEST(Runtimes, SayWhyTheyCannotBeToldAPlan) {
   EXPECT_THAT(why("llama.cpp", {0, 1, 1, 1, 2, 2, 2, 2}), "");
   EXPECT_THAT(why("llama.cpp", {0, 1, 1, 1, 0, 0, 0, 0}), ::testing::HasSubstr("cpu comes first"));
   EXPECT_THAT(why("llama.cpp", {1, 1, 1, 1, 1, 1, 1, 1}), ::testing::HasSubstr("embeddings stay on cpu"));
-  EXPECT_THAT(why("onnxruntime", {1, 1, 1, 1, 2, 2, 2, 2}), ::testing::HasSubstr("one accelerator, not both gpu:0 and gpu:1"));
+  EXPECT_THAT(why("onnxruntime", {1, 1, 1, 1, 2, 2, 2, 2}),
+              ::testing::HasSubstr("one accelerator, not both gpu:0 and gpu:1"));
 }
 
 }  // namespace

@@ -44,7 +44,9 @@ inline Chain drawn_chain() {
   const auto layers = *inRange<std::int64_t>(1, 4);
   const auto times = [&] { return *rc::gen::container<std::vector<Ticks>>(devices, inRange<Ticks>(1, 30)); };
   std::vector<UnitRow> rows;
-  const auto add = [&](UnitKind kind, std::int64_t layer) { rows.push_back({kind, layer, *inRange<Bytes>(0, 9), times()}); };
+  const auto add = [&](UnitKind kind, std::int64_t layer) {
+    rows.push_back({kind, layer, *inRange<Bytes>(0, 9), times()});
+  };
   add(UnitKind::input, -1);
   for (std::int64_t i = 0; i < layers; ++i) {
     add(UnitKind::attention, i);
@@ -56,7 +58,8 @@ inline Chain drawn_chain() {
   Chain chain = chain_from(rows, room, *inRange<Ticks>(0, 6));
   for (std::size_t u = 0; u < chain.size(); ++u)
     if (chain.has_experts(u))
-      for (std::size_t d = 0; d < devices; ++d) chain.beside[u * devices + d] = *inRange<Ticks>(0, chain.time_on(u, d) + 1);
+      for (std::size_t d = 0; d < devices; ++d)
+        chain.beside[u * devices + d] = *inRange<Ticks>(0, chain.time_on(u, d) + 1);
   return chain;
 }
 

@@ -53,7 +53,8 @@ name = "bus"
 latency_s = 1e-6
 bytes_per_s = 1e9
 serves = ["cpu -> gpu", "gpu -> cpu"]
-)" + more, "tiny.toml");
+)" + more,
+                                "tiny.toml");
 }
 
 }  // namespace emplace::fit

@@ -31,7 +31,8 @@ Saying say_accelerate(const Said& said) {
   else
     put("model.rotary_emb", input);
   for (const Piece& piece : pieces_of(said))
-    for (std::int64_t i = 0; i < piece.layers; ++i) put(fmt::format("{}.{}", names.layers, piece.first + i), piece.device);
+    for (std::int64_t i = 0; i < piece.layers; ++i)
+      put(fmt::format("{}.{}", names.layers, piece.first + i), piece.device);
   put(names.norm, output);
   put(names.head, output);
   Saying saying{map.dump(2) + "\n", {}};

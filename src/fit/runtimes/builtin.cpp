@@ -43,9 +43,9 @@ std::string visible_devices(const Said& said) {
 }
 
 std::span<const RuntimeEntry> runtimes() {
-  static const std::vector<RuntimeEntry> entries = {
-      llama_cpp_runtime(),  ollama_runtime(),   vllm_runtime(),        exo_runtime(),
-      accelerate_runtime(), megatron_runtime(), onnxruntime_runtime(), json_runtime()};
+  static const std::vector<RuntimeEntry> entries = {llama_cpp_runtime(),   ollama_runtime(),     vllm_runtime(),
+                                                    exo_runtime(),         accelerate_runtime(), megatron_runtime(),
+                                                    onnxruntime_runtime(), json_runtime()};
   return entries;
 }
 

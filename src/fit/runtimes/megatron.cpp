@@ -10,8 +10,7 @@ namespace {
 Saying say_megatron(const Said& said) {
   const std::vector<Piece> pieces = pieces_of(said);
   std::string layout = "E";
-  for (std::size_t i = 0; i < pieces.size(); ++i)
-    layout += fmt::format("{}t*{}", i == 0 ? "" : "|", pieces[i].layers);
+  for (std::size_t i = 0; i < pieces.size(); ++i) layout += fmt::format("{}t*{}", i == 0 ? "" : "|", pieces[i].layers);
   Saying saying{fmt::format("{}--pipeline-model-parallel-size {} --pipeline-model-parallel-layout '{}L'\n", "",
                             pieces.size(), layout),
                 {}};

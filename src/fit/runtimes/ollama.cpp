@@ -21,8 +21,8 @@ Saying say_ollama(const Said& said) {
   if (said.scenario.sequences > 1)
     saying.notes.push_back(fmt::format("sequences: set OLLAMA_NUM_PARALLEL={}", said.scenario.sequences));
   if (said.scenario.kv_type != "F16")
-    saying.notes.push_back(fmt::format("KV cache: set OLLAMA_FLASH_ATTENTION=1 and OLLAMA_KV_CACHE_TYPE to {}",
-                                       said.scenario.kv_type));
+    saying.notes.push_back(
+        fmt::format("KV cache: set OLLAMA_FLASH_ATTENTION=1 and OLLAMA_KV_CACHE_TYPE to {}", said.scenario.kv_type));
   return saying;
 }
 
