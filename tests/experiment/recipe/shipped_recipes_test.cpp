@@ -37,7 +37,8 @@ TEST(ShippedRecipes, UnknownNamesAreRefusedWithTheNearestOne) {
   }
 }
 
-// The models of gdp-pretrain are its own, measured runs a program, and gdp-finetune starts from another run.
+// The models of gdp-pretrain are its own, and gdp-finetune starts from another run. measured runs a program, and serving
+// places the nodes of a cluster: tests/end_to_end has a test of each.
 class EveryRecipe : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRecipe, TrainsOnAModelOfAFewOps) {
@@ -60,7 +61,7 @@ std::vector<std::string> names_but(const std::vector<std::string>& left_out) {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(ShippedRecipes, EveryRecipe, ::testing::ValuesIn(names_but({"measured"})),
+INSTANTIATE_TEST_SUITE_P(ShippedRecipes, EveryRecipe, ::testing::ValuesIn(names_but({"measured", "serving"})),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '-', '_');
