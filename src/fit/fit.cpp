@@ -150,10 +150,12 @@ class Fitter {
     for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) {
       Chain chain = space.merged.chain;
       for (Unit& unit : chain.units) unit.buffers = 0;
-      chain.units.back().weights -= language::copied_bytes(request_.model);
       for (std::size_t d = 0; d < chain.device_count(); ++d) {
         const Bytes memory = fit_.problem.devices[d].memory;
-        chain.room[d] = memory == no_memory_limit ? memory : std::max<Bytes>(0, memory - reserved(d));
+        if (memory == no_memory_limit) continue;
+        // A device with input and output has the embedding once, but both are counted.
+        const Bytes twice = space.space.allowed[d] != 0 ? language::copied_bytes(request_.model) : 0;
+        chain.room[d] = plus(std::max<Bytes>(0, memory - reserved(d)), twice);
       }
       const RelaxedBound relaxed = relaxed_bound(chain, space.space, request_.aim, fit_.plan->ticks, bound_steps);
       if (!relaxed.infeasible) least = std::min(least, relaxed.ticks);
