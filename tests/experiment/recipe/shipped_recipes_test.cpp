@@ -37,8 +37,8 @@ TEST(ShippedRecipes, UnknownNamesAreRefusedWithTheNearestOne) {
   }
 }
 
-// The models of gdp-pretrain are its own, and gdp-finetune starts from another run. measured runs a program, and serving
-// places the nodes of a cluster: tests/end_to_end has a test of each.
+// The models of gdp-pretrain are its own, and gdp-finetune starts from another run. measured runs a program, and
+// serving places the nodes of a cluster: tests/end_to_end has a test of each.
 class EveryRecipe : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRecipe, TrainsOnAModelOfAFewOps) {
