@@ -148,6 +148,7 @@ class Running:
         v1 = tf.compat.v1
         config = v1.ConfigProto(intra_op_parallelism_threads=arguments.threads, inter_op_parallelism_threads=devices,
                                 use_per_session_threads=True, device_count={"CPU": devices}, allow_soft_placement=False)
+        config.experimental.disable_thread_spinning = True  # a thread that waits in a loop takes the core of an op
         if not grappler:
             config.graph_options.optimizer_options.opt_level = -1  # L0
             config.graph_options.rewrite_options.disable_meta_optimizer = True
