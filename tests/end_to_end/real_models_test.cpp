@@ -129,9 +129,9 @@ TEST(RealModels, EveryFormatBecomesAProblem) {
       {"onnx-graph-only/resnet50_tv.onnx", ""},
       {"openvino-ir/mobilenetv2.xml", ""},
       {"openvino-ir/person-detection-retail-0013.xml", ""},
-      {"tf-graphdef/opennmt_seq2seq_train.pbtxt", "1291 of 2254 ops (57 %)"},
+      {"tf-graphdef/opennmt_seq2seq_train.pbtxt", "1426 of 2428 ops (59 %)"},
       {"tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", "213 of 213 ops (100 %)"},
-      {"tfjs/handtrack_ssd320fpnlite.json", "533 of 566 ops (94 %)"}};
+      {"tfjs/handtrack_ssd320fpnlite.json", "534 of 568 ops (94 %)"}};
   for (const auto& [file, unsized] : files) expect_to_become_a_problem(folder + file, unsized);
 }
 
