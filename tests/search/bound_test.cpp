@@ -63,18 +63,22 @@ TEST(LowerBound, FindsWeightsThatNoReferenceGives) {
   EXPECT_EQ(by("load", p), 3 * ms);
 }
 
+// s (1) -> five ops of 10 -> t (1) on two devices, transfers of 2.
+Problem five_between_two() {
+  return tiny(plain_devices(2),
+              {{"s", {1, 1}},
+               {"a", {10, 10}},
+               {"b", {10, 10}},
+               {"c", {10, 10}},
+               {"d", {10, 10}},
+               {"e", {10, 10}},
+               {"t", {1, 1}}},
+              {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 6}, {2, 6}, {3, 6}, {4, 6}, {5, 6}}, 2);
+}
+
 TEST(LowerBound, PutsParallelWorkBetweenItsHeadAndItsTail) {
-  // s (1) -> five ops of 10 -> t (1) on two devices, transfers of 2. The path has 1 + 10 + 1 = 12, the load 52 / 2
-  // = 26. The five run after s and before t: 1 + 50 / 2 + 1 = 27.
-  const Problem p = tiny(plain_devices(2),
-                         {{"s", {1, 1}},
-                          {"a", {10, 10}},
-                          {"b", {10, 10}},
-                          {"c", {10, 10}},
-                          {"d", {10, 10}},
-                          {"e", {10, 10}},
-                          {"t", {1, 1}}},
-                         {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 6}, {2, 6}, {3, 6}, {4, 6}, {5, 6}}, 2);
+  // The path has 1 + 10 + 1 = 12, the load 52 / 2 = 26. The five run after s and before t: 1 + 50 / 2 + 1 = 27.
+  const Problem p = five_between_two();
   EXPECT_EQ(by("critical-path", p), 12 * ms);
   EXPECT_EQ(by("load", p), 26 * ms);
   BoundContext context(p, 1);
@@ -85,15 +89,7 @@ TEST(LowerBound, PutsParallelWorkBetweenItsHeadAndItsTail) {
 TEST(LowerBound, CountsWholeOpsInAWindow) {
   // The same with the work of five ops of 10 that two devices cannot share equally: one of them runs three, after s (1)
   // and before t (1), which makes 32 where windows has 27.
-  const Problem p = tiny(plain_devices(2),
-                         {{"s", {1, 1}},
-                          {"a", {10, 10}},
-                          {"b", {10, 10}},
-                          {"c", {10, 10}},
-                          {"d", {10, 10}},
-                          {"e", {10, 10}},
-                          {"t", {1, 1}}},
-                         {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 6}, {2, 6}, {3, 6}, {4, 6}, {5, 6}}, 2);
+  const Problem p = five_between_two();
   BoundContext context(p, 1);
   EXPECT_EQ(slots_bound().bound(context), 32 * ms);
   const auto alone = [](const Problem& problem) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "emplace/base/error.hpp"
 #include "graph/ops/op_table.hpp"
 #include "zoo/zoo.hpp"
 
@@ -31,6 +32,16 @@ inline Shape shape_called(const Graph& graph, const std::string& name) {
 
 inline std::int64_t model_channels(const Graph& graph, const std::string& image) {
   return shape_called(graph, image).dims.at(1);
+}
+
+// Why a specification is refused.
+inline std::string refusal_of(const std::string& specification) {
+  try {
+    (void)build_zoo_model(specification);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
 }
 
 }  // namespace emplace::zoo

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "cost/lower.hpp"
-#include "emplace/base/error.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "tests/zoo/figures.hpp"
 #include "zoo/language_presets.hpp"
@@ -13,15 +12,6 @@ namespace emplace::zoo::language_models_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string refusal(const std::string& model) {
-  try {
-    (void)build_zoo_model(model);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 // Parameters as the model cards and the indices of the *.safetensors files give them.
 TEST(LanguageModels, HaveAsManyParametersAsPublished) {
@@ -114,14 +104,14 @@ TEST(LanguageModels, DecodeTakesAsLongAsReadingTheWeightsAndPrefillAsItsProducts
 }
 
 TEST(LanguageModels, RefuseWhatTheyDoNotKnow) {
-  EXPECT_THAT(refusal("llama?size=9b"), HasSubstr("'size' must be one of 8b, 70b"));
-  EXPECT_THAT(refusal("llama?type=Q4_X"), HasSubstr("'Q4_X' is no type of weights"));
-  EXPECT_THAT(refusal("llama?kv_type=Q9"), HasSubstr("is no type of a KV cache"));
-  EXPECT_THAT(refusal("llama?contxt=4"), HasSubstr("did you mean 'context'?"));
-  EXPECT_THAT(refusal("llama?context=0"), HasSubstr("'context' must be at least 1"));
-  EXPECT_THAT(refusal("llama?context=1e30"), HasSubstr("context"));
-  EXPECT_THAT(refusal("llama?context=100&length=101"), HasSubstr("length is 101, but the context has 100"));
-  EXPECT_THAT(refusal("llama?training=true"), HasSubstr("training"));
+  EXPECT_THAT(refusal_of("llama?size=9b"), HasSubstr("'size' must be one of 8b, 70b"));
+  EXPECT_THAT(refusal_of("llama?type=Q4_X"), HasSubstr("'Q4_X' is no type of weights"));
+  EXPECT_THAT(refusal_of("llama?kv_type=Q9"), HasSubstr("is no type of a KV cache"));
+  EXPECT_THAT(refusal_of("llama?contxt=4"), HasSubstr("did you mean 'context'?"));
+  EXPECT_THAT(refusal_of("llama?context=0"), HasSubstr("'context' must be at least 1"));
+  EXPECT_THAT(refusal_of("llama?context=1e30"), HasSubstr("context"));
+  EXPECT_THAT(refusal_of("llama?context=100&length=101"), HasSubstr("length is 101, but the context has 100"));
+  EXPECT_THAT(refusal_of("llama?training=true"), HasSubstr("training"));
 }
 
 }  // namespace

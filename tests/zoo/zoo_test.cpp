@@ -9,23 +9,14 @@
 #include <map>
 
 #include "cost/lower.hpp"
-#include "emplace/base/error.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "graph/ops/op_table.hpp"
+#include "tests/zoo/figures.hpp"
 
 namespace emplace::zoo::zoo_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string message_of(const std::string& specification) {
-  try {
-    (void)build_zoo_model(specification);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no InputError";
-}
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
@@ -194,24 +185,24 @@ TEST(Zoo, ReadsOptionsFromTheSpecification) {
 }
 
 TEST(Zoo, NamesTheNearestModelAndOption) {
-  EXPECT_THAT(message_of("nmtt"), HasSubstr("zoo:nmtt: unknown model 'nmtt' (did you mean 'nmt'?)"));
-  EXPECT_THAT(message_of("nmt?layer=2"), HasSubstr("layers"));
-  EXPECT_THAT(message_of("nmt?layer=2"), HasSubstr("zoo:nmt?layer=2"));
+  EXPECT_THAT(refusal_of("nmtt"), HasSubstr("zoo:nmtt: unknown model 'nmtt' (did you mean 'nmt'?)"));
+  EXPECT_THAT(refusal_of("nmt?layer=2"), HasSubstr("layers"));
+  EXPECT_THAT(refusal_of("nmt?layer=2"), HasSubstr("zoo:nmt?layer=2"));
 }
 
 TEST(Zoo, RefusesOptionsThatAreMalformedRepeatedOrOutOfRange) {
-  EXPECT_THAT(message_of("nmt?layers"), HasSubstr("expected key=value after '?', got 'layers'"));
-  EXPECT_THAT(message_of("nmt?"), HasSubstr("expected key=value"));
-  EXPECT_THAT(message_of("nmt?=3"), HasSubstr("expected key=value"));
-  EXPECT_THAT(message_of("nmt?layers=2&layers=3"), HasSubstr("'layers' is given twice"));
-  EXPECT_THAT(message_of("nmt?layers=0"), HasSubstr("layers"));
-  EXPECT_THAT(message_of("nmt?layers=two"), HasSubstr("layers"));
-  EXPECT_THAT(message_of("rnnlm?layers=64&sequence=5000"), HasSubstr("zoo:rnnlm: the model has more than 500000 ops"));
-  EXPECT_THAT(message_of("nmt?detail=kernel"), HasSubstr("detail"));
-  EXPECT_THAT(message_of("gpt-2?size=tiny"), HasSubstr("size"));
-  EXPECT_THAT(message_of("nmt?training=true&optimizer=adagrad"), HasSubstr("optimizer"));
-  EXPECT_THAT(message_of("inception-v3?image=10"), HasSubstr("image"));
-  EXPECT_THAT(message_of("inception-v3?batch=99999999999999999999"), HasSubstr("batch"));
+  EXPECT_THAT(refusal_of("nmt?layers"), HasSubstr("expected key=value after '?', got 'layers'"));
+  EXPECT_THAT(refusal_of("nmt?"), HasSubstr("expected key=value"));
+  EXPECT_THAT(refusal_of("nmt?=3"), HasSubstr("expected key=value"));
+  EXPECT_THAT(refusal_of("nmt?layers=2&layers=3"), HasSubstr("'layers' is given twice"));
+  EXPECT_THAT(refusal_of("nmt?layers=0"), HasSubstr("layers"));
+  EXPECT_THAT(refusal_of("nmt?layers=two"), HasSubstr("layers"));
+  EXPECT_THAT(refusal_of("rnnlm?layers=64&sequence=5000"), HasSubstr("zoo:rnnlm: the model has more than 500000 ops"));
+  EXPECT_THAT(refusal_of("nmt?detail=kernel"), HasSubstr("detail"));
+  EXPECT_THAT(refusal_of("gpt-2?size=tiny"), HasSubstr("size"));
+  EXPECT_THAT(refusal_of("nmt?training=true&optimizer=adagrad"), HasSubstr("optimizer"));
+  EXPECT_THAT(refusal_of("inception-v3?image=10"), HasSubstr("image"));
+  EXPECT_THAT(refusal_of("inception-v3?batch=99999999999999999999"), HasSubstr("batch"));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Energy: the work that ops must do within a window of time, also ops that need not run wholly inside it.
 #include <algorithm>
+#include <utility>
 
 #include "search/bounds/context.hpp"
+#include "search/common/evenly.hpp"
 
 namespace emplace::search {
 
@@ -55,8 +57,8 @@ class Windows {
         begins.insert(begins.end(), {run.head, run.head + run.time, best - run.tail - run.time});
         ends.insert(ends.end(), {run.tail, run.tail + run.time, best - run.head - run.time});
       }
-      const std::vector<Ticks> some_ends = spread(ends, side);
-      for (const Ticks a : spread(begins, side))
+      const std::vector<Ticks> some_ends = spread(std::move(ends), side);
+      for (const Ticks a : spread(std::move(begins), side))
         for (const Ticks b : some_ends) {
           if (a + b >= best) break;
           if ((windows++ & 63) == 0 && deadline.passed()) return best;
@@ -73,14 +75,9 @@ class Windows {
   };
 
   // At most about `most` of the different times above or equal to 0, in order.
-  [[nodiscard]] static std::vector<Ticks> spread(std::vector<Ticks>& times, std::size_t most) {
+  [[nodiscard]] static std::vector<Ticks> spread(std::vector<Ticks> times, std::size_t most) {
     std::erase_if(times, [](Ticks time) { return time < 0; });
-    std::sort(times.begin(), times.end());
-    times.erase(std::unique(times.begin(), times.end()), times.end());
-    const std::size_t step = 1 + times.size() / most;
-    std::vector<Ticks> some;
-    for (std::size_t i = 0; i < times.size(); i += step) some.push_back(times[i]);
-    return some;
+    return evenly(std::move(times), most);
   }
 
   [[nodiscard]] Wide work(Ticks a, Ticks b, Ticks length) const {

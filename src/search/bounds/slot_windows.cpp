@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "search/common/evenly.hpp"
+
 namespace emplace::search {
 
 namespace {
@@ -13,17 +15,6 @@ namespace {
 constexpr double most_window_ops = 2e7, most_ancestor_ops = 1e7;
 constexpr int most_rounds = 6;
 constexpr Ticks shortest_share = 10'000;  // ops below this part of the limit are left out of windows
-
-// At most about `most` of the different values, in order.
-std::vector<Ticks> evenly(std::vector<Ticks> values, std::size_t most) {
-  std::ranges::sort(values);
-  const auto repeated = std::ranges::unique(values);
-  values.erase(repeated.begin(), repeated.end());
-  const std::size_t step = 1 + values.size() / std::max<std::size_t>(1, most);
-  std::vector<Ticks> some;
-  for (std::size_t i = 0; i < values.size(); i += step) some.push_back(values[i]);
-  return some;
-}
 
 Ticks least_transfer(const Problem& p, std::uint32_t tensor) {
   const std::size_t classes = p.route_classes.size();
@@ -66,17 +57,11 @@ std::vector<std::vector<std::uint32_t>> reaching(const std::vector<std::uint32_t
 SlotWindows::SlotWindows(const Problem& p, const std::vector<std::uint8_t>& possible, const EarliestTimes& times)
     : order_(p.topological) {
   const std::size_t n = p.op_count(), devices = p.device_count();
-  first_head_.assign(n, never), first_tail_.assign(n, never), time_.assign(n, never);
+  LeastTimes least = least_times(p, times);
+  first_head_ = std::move(least.head), first_tail_ = std::move(least.tail), time_ = std::move(least.time);
   std::vector<std::uint8_t> used(devices, 0);
-  for (std::size_t op = 0; op < n; ++op)
-    for (std::size_t d = 0; d < devices; ++d) {
-      const std::size_t at = op * devices + d;
-      if (possible[at] != 0) used[d] = 1;
-      if (times.end[at] == never || times.tail[at] == never) continue;
-      first_head_[op] = std::min(first_head_[op], times.end[at] - p.op_time[at]);
-      first_tail_[op] = std::min(first_tail_[op], times.tail[at]);
-      time_[op] = std::min(time_[op], p.op_time[at]);
-    }
+  for (std::size_t at = 0; at < n * devices; ++at)
+    if (possible[at] != 0) used[at % devices] = 1;
   devices_ = static_cast<std::size_t>(std::ranges::count(used, 1));
   std::vector<std::vector<std::uint32_t>> consumers(n), producers(n);
   for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor)
@@ -213,6 +198,7 @@ bool SlotWindows::overfull_window(const Deadline& deadline) {
 }
 
 bool SlotWindows::refutes(Ticks limit, const Deadline& deadline) {
+  if (std::ranges::find(time_, never) != time_.end()) return false;  // some op can be nowhere: nothing is feasible
   start(limit);
   for (int round = 0; round < most_rounds && !deadline.passed(); ++round) {
     bool changed = join_ops_that_transfers_keep_together();

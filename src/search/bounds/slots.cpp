@@ -14,12 +14,12 @@ constexpr double share = 0.1;  // of the time that is left
 
 Ticks slots(BoundContext& context) {
   const Deadline deadline(context.deadline.left() * share, [&] { return context.deadline.passed(); });
-  const EarliestTimes& times = context.times();
-  SlotWindows windows(context.problem, context.possible, times);
+  SlotWindows windows(context.problem, context.possible, context.times());
   Ticks refuted = context.best, step = std::max<Ticks>(1, refuted / 64);
   while (!deadline.passed() && windows.refutes(refuted + step, deadline)) refuted += step, step *= 2;
   for (step /= 2; step > 0 && !deadline.passed(); step /= 2)
     if (windows.refutes(refuted + step, deadline)) refuted += step;
+  context.cut_short = context.cut_short || deadline.passed();
   return refuted > context.best ? refuted + 1 : 0;
 }
 

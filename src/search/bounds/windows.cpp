@@ -25,15 +25,14 @@ Ticks windows(BoundContext& context) {
   for (const std::int64_t weight : weights) total += weight;
   if (total == 0) return 0;
   Ticks best = 0;
-  std::vector<Ticks> head(ops, never), tail(ops, never);
+  const LeastTimes least = least_times(p, times);
+  const std::vector<Ticks>&head = least.head, &tail = least.tail;
   std::vector<Wide> work(ops, 0);
   for (std::size_t op = 0; op < ops; ++op) {
     bool any = false;
     for (std::size_t d = 0; d < devices; ++d) {
       const std::size_t at = op * devices + d;
       if (times.end[at] == never || times.tail[at] == never) continue;
-      head[op] = std::min(head[op], times.end[at] - p.op_time[at]);
-      tail[op] = std::min(tail[op], times.tail[at]);
       const Wide weighted = Wide{p.op_time[at]} * weights[d];
       work[op] = any ? std::min(work[op], weighted) : weighted;
       any = true;

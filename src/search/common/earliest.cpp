@@ -110,4 +110,17 @@ EarliestTimes earliest_times(const Problem& p, const std::vector<std::uint8_t>& 
   return times;
 }
 
+LeastTimes least_times(const Problem& p, const EarliestTimes& times) {
+  const std::size_t devices = p.device_count(), ops = p.op_count();
+  LeastTimes least{std::vector<Ticks>(ops, never), std::vector<Ticks>(ops, never), std::vector<Ticks>(ops, never)};
+  for (std::size_t at = 0; at < ops * devices; ++at) {
+    if (times.end[at] == never || times.tail[at] == never) continue;
+    const std::size_t op = at / devices;
+    least.head[op] = std::min(least.head[op], times.end[at] - p.op_time[at]);
+    least.tail[op] = std::min(least.tail[op], times.tail[at]);
+    least.time[op] = std::min(least.time[op], p.op_time[at]);
+  }
+  return least;
+}
+
 }  // namespace emplace::search

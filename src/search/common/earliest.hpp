@@ -38,6 +38,13 @@ inline constexpr double most_exact_pairs = 4e8;
 EarliestTimes earliest_times(const Problem& problem, const std::vector<std::uint8_t>& possible,
                              double exact_pairs = most_exact_pairs);
 
+// N each, the least over the devices on which the op can be: its start, the time after its end, and its own time; all
+// `never` if it can be on none.
+struct LeastTimes {
+  std::vector<Ticks> head, tail, time;
+};
+LeastTimes least_times(const Problem& problem, const EarliestTimes& times);
+
 // One direction of that recursion: the waiting times of an op for its producers or (backwards) for its consumers.
 class EarliestSweep {
  public:
