@@ -128,7 +128,7 @@ Action add_fit(CommandLine& cli) {
       .type_name("MODEL")
       .required();
   cli.add_option("machine", a->machine, "Machine: a preset or a TOML file").type_name("MACHINE").required();
-  cli.add_option("--context", a->context, "Tokens for which the KV cache of each sequence has room").at_least(1);
+  cli.add_option("--context", a->context, "Tokens for which the KV cache of each sequence has room (4096)").at_least(1);
   cli.add_option("--sequences", a->sequences, "Sequences that are answered at the same time").at_least(1);
   cli.add_option("--kv-type", a->kv_type, "Type of keys and values in the cache: F16, Q8_0, ...").type_name("TYPE");
   cli.add_option("--prompt", a->prompt, "Tokens of the prompt whose first answer is timed (512)").at_least(1);

@@ -42,7 +42,7 @@ class Fitter {
       fit_.first_token_s = first_token();
       fit_.shares = time_shares(fit_.problem, request_.machine, fit_.plan->placement, traffic_);
       fit_.saying = request_.runtime->say({request_.model, fit_.chain, fit_.plan->assignment, fit_.plan->order,
-                                           fit_.kinds, request_.file, request_.scenario});
+                                           fit_.kinds, file_in_lines(), request_.scenario});
     }
     return std::move(fit_);
   }
@@ -70,6 +70,11 @@ class Fitter {
       exempt_.push_back(is_host_kind(device.kind) ? 1 : 0);
     }
     add_memory();
+  }
+
+  // A model of the zoo is no file that a runtime could read.
+  [[nodiscard]] std::string file_in_lines() const {
+    return request_.file.starts_with("zoo:") ? "MODEL.gguf" : request_.file;
   }
 
   [[nodiscard]] std::string step_source() const {
