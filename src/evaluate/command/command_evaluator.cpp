@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -28,6 +29,7 @@ struct CommandOptions {
   double seconds = 60;
   std::int64_t repeat = 3;
   std::int64_t warmup = 0;
+  std::int64_t confirm = 0;
   std::int64_t retries = 1;
   bool keep = false;
 };
@@ -48,6 +50,11 @@ void describe(CommandOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 1000, .help = "Timed runs per placement; the median of their times is its time."});
   visit("warmup", o.warmup,
         {.min = 0, .max = 1000, .help = "Warm-up runs per placement before the timed ones; their times are ignored."});
+  visit("confirm", o.confirm,
+        {.min = 0,
+         .max = 1000,
+         .help = "How many more timed runs a placement gets that was faster than all others this rank has measured; the "
+                 "median of all its runs is its time, so that no lucky run stays the best."});
   visit("retries", o.retries,
         {.min = 0,
          .max = 1000,
@@ -127,30 +134,49 @@ class CommandEvaluator final : public DirectEvaluator {
   }
 
  private:
+  using Asked = std::function<CommandAnswer()>;
+
+  // The runs of a placement.
+  struct Runs {
+    std::int64_t ignored = 0;  // warm-up runs that are still to be made
+    std::int64_t failures = 0;
+    std::vector<Ticks> times = {};
+  };
+
   Outcome measure(std::uint32_t number, const Placement& placement, std::string& why) {
     const Asked asked = options_.keep ? asking_kept(number, placement) : starting(number, placement);
-    std::vector<Ticks> times;
-    const auto wanted = static_cast<std::size_t>(options_.warmup + options_.repeat);
-    for (std::int64_t failures = 0; times.size() < wanted;) {
-      const CommandAnswer answer = asked();
-      if (answer.infeasible) {
-        why = answer.failure;
-        return infeasible();
-      }
-      if (answer.failure.empty()) {
-        times.push_back(ticks_of_seconds(answer.seconds));
-      } else if (++failures > options_.retries) {
-        why = fmt::format("{}: {}", quote(program_.words.front()), answer.failure);
-        return infeasible();
-      }
-    }
-    times.erase(times.begin(), times.begin() + options_.warmup);
+    Runs runs{.ignored = options_.warmup};
+    if (!times(asked, options_.repeat, runs, why)) return infeasible();
+    Ticks& fastest = fastest_.try_emplace(number, std::numeric_limits<Ticks>::max()).first->second;
+    if (options_.confirm > 0 && median(runs.times) < fastest && !times(asked, options_.confirm, runs, why))
+      return infeasible();
     Outcome outcome;
-    outcome.makespan = median(std::move(times));
+    outcome.makespan = median(std::move(runs.times));
+    fastest = std::min(fastest, outcome.makespan);
     return outcome;
   }
 
-  using Asked = std::function<CommandAnswer()>;
+  // Adds the times of this many more runs; false if they cannot be had, with the reason.
+  bool times(const Asked& asked, std::int64_t more, Runs& runs, std::string& why) const {
+    const auto wanted = runs.times.size() + static_cast<std::size_t>(more);
+    while (runs.times.size() < wanted) {
+      const CommandAnswer answer = asked();
+      if (answer.infeasible) {
+        why = answer.failure;
+        return false;
+      }
+      if (!answer.failure.empty()) {
+        if (++runs.failures <= options_.retries) continue;
+        why = fmt::format("{}: {}", quote(program_.words.front()), answer.failure);
+        return false;
+      }
+      if (runs.ignored > 0)
+        --runs.ignored;
+      else
+        runs.times.push_back(ticks_of_seconds(answer.seconds));
+    }
+    return true;
+  }
 
   // The program is started for each answer.
   [[nodiscard]] Asked starting(std::uint32_t number, const Placement& placement) const {
@@ -196,6 +222,7 @@ class CommandEvaluator final : public DirectEvaluator {
   const Schedule schedule_;
   ProgramToRun program_;
   std::map<std::uint32_t, std::unique_ptr<KeptProgram>> kept_;  // by the number of the problem
+  std::map<std::uint32_t, Ticks> fastest_;                      // of all placements measured, by the number of the problem
 };
 
 }  // namespace
