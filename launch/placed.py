@@ -34,6 +34,9 @@ def say(text):
 def main(make_runner, description):
     """Prints what make_runner(arguments).run(folder) returns, with the errors and exit codes of emplace."""
     warnings.filterwarnings("ignore", category=FutureWarning)  # of a framework about itself
+    import timing  # which needs this module
+
+    timing.keep_memory()
     arguments = command_line(description)
     try:
         if arguments.serve:

@@ -57,8 +57,9 @@ class Cut:
         self.parts.graph.set_codegen(torch.fx.graph.CodeGen())
         self.parts.recompile()
         ShapeProp(self.parts).propagate(*inputs)
-        self.device_of = {node: segments[int(node.target.rsplit("_", 1)[1])]["device"] for node in self.parts.graph.nodes
-                          if node.op == "call_module"}
+        segment_of = {node: int(node.target.rsplit("_", 1)[1]) for node in self.parts.graph.nodes if node.op == "call_module"}
+        # In the order of the placement, which split_module does not keep.
+        self.device_of = {node: segments[segment_of[node]]["device"] for node in sorted(segment_of, key=segment_of.get)}
         self.rank_of = {node: int(device.removeprefix("rank:")) for node, device in self.device_of.items()
                         if device.startswith("rank:")}
         self.inputs = [node for node in self.parts.graph.nodes if node.op == "placeholder"]
@@ -99,9 +100,15 @@ def flat(values):
 
 def producer(value):
     """The part that makes a value; None if it is an input, a weight, or no tensor."""
-    while isinstance(value, torch.fx.Node) and value.target is operator.getitem:
-        value = value.args[0]
+    *_, value = [None, *taken_from(value)]
     return value if isinstance(value, torch.fx.Node) and value.op == "call_module" else None
+
+
+def taken_from(value):
+    """A value, and the lists that it is an item of."""
+    while isinstance(value, torch.fx.Node):
+        yield value
+        value = value.args[0] if value.target is operator.getitem else None
 
 
 def value_of(values, node):
@@ -159,6 +166,17 @@ class Process:
                 self.sends[part].append(value)
         self.results = {position: value for position, value in enumerate(cut.results)
                         if producer(value) in self.own or (producer(value) is None and rank == 0)}
+        self.drops = self.unread_after()
+
+    def unread_after(self):
+        """For each own part, the values that are not read here after it: their memory is used again in the same step, as in
+        the program that was not cut."""
+        last = {}
+        for part in [*self.own, None]:
+            for value in [part, *self.sends[part], *part.all_input_nodes] if part else self.results.values():
+                last.update((each, part) for each in taken_from(value))
+        return {part: [value for value, reader in last.items() if reader == part and value not in self.cut.fixed]
+                for part in self.own}
 
     def step(self, run):
         values, waited = {**self.cut.fixed, **self.receives}, set()
@@ -170,6 +188,8 @@ class Process:
             run(part, values)
             for value in self.sends[part]:
                 self.exchange.hand_over(value, pack(value_of(values, value), value))
+            for value in self.drops[part]:
+                values.pop(value, None)
         return values
 
 

@@ -94,6 +94,7 @@ def work(rank, ranks, folder, file, inputs, threads, pipe):
 
 def join(rank, ranks, folder, threads):
     """Makes this one of the processes, on its core."""
+    timing.keep_memory()
     os.sched_setaffinity(0, {timing.CORES[rank % len(timing.CORES)]})
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     torch.set_num_threads(threads)

@@ -180,6 +180,33 @@ def test_one_process_hands_tensors_from_part_to_part(program):
     assert done.returncode == 2 and "PyTorch has no device 'cuda:7' here" in done.stderr
 
 
+def test_a_process_runs_its_parts_in_the_order_of_the_placement_and_keeps_only_what_is_read():
+    torch = needs("torch")
+    import torch_parts
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            first, second = torch.relu(x), torch.tanh(x)
+            return torch.sigmoid(first) + torch.exp(second)
+
+    x = torch.randn(3)
+    order = ["tanh", "exp", "relu", "sigmoid", "add"]
+    segments = [{"device": f"rank:{number % 2}", "nodes": [node]} for number, node in enumerate(order)]
+    cut = torch_parts.Cut(torch.export.export(Net(), (x,)), segments, [x])
+    assert [part.target for part in cut.rank_of] == [f"submod_part_{number}" for number in range(5)]
+
+    class Exchange:
+        def __init__(self, tensors):
+            self.buffers = {value: torch.zeros(elements) for value, (elements, _) in tensors.items()}
+            self.hand_over = lambda value, flat: self.buffers[value].copy_(flat)
+            self.wait_for = lambda value: None
+
+    alone = torch_parts.Process(cut, 0, Exchange)  # runs tanh, relu and add; exp and sigmoid were not handed over
+    values = alone.step(cut.run)
+    assert [part.target for part in alone.own] == [f"submod_part_{number}" for number in (0, 2, 4)]
+    assert {value.target for value in values if value.op == "call_module"} == {"submod_part_4"}
+
+
 def halves(model, file):
     """A placement of the first half of the ops on one device, of the second half on another."""
     content = json.loads(place(model, "single").read_text())

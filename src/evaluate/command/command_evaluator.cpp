@@ -50,11 +50,12 @@ void describe(CommandOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 1000, .help = "Timed runs per placement; the median of their times is its time."});
   visit("warmup", o.warmup,
         {.min = 0, .max = 1000, .help = "Warm-up runs per placement before the timed ones; their times are ignored."});
-  visit("confirm", o.confirm,
-        {.min = 0,
-         .max = 1000,
-         .help = "How many more timed runs a placement gets that was faster than all others this rank has measured; the "
-                 "median of all its runs is its time, so that no lucky run stays the best."});
+  visit(
+      "confirm", o.confirm,
+      {.min = 0,
+       .max = 1000,
+       .help = "How many more timed runs a placement gets that was faster than all others this rank has measured; the "
+               "median of all its runs is its time, so that no lucky run stays the best."});
   visit("retries", o.retries,
         {.min = 0,
          .max = 1000,
@@ -222,7 +223,7 @@ class CommandEvaluator final : public DirectEvaluator {
   const Schedule schedule_;
   ProgramToRun program_;
   std::map<std::uint32_t, std::unique_ptr<KeptProgram>> kept_;  // by the number of the problem
-  std::map<std::uint32_t, Ticks> fastest_;                      // of all placements measured, by the number of the problem
+  std::map<std::uint32_t, Ticks> fastest_;  // of all placements measured, by the number of the problem
 };
 
 }  // namespace
