@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import subprocess
+import tempfile
+import time
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -24,6 +28,7 @@ class Figures:
                 f"{self.experts:.2f} of that, {self.launch_overhead_s * 1e6:.1f} us an op")  # fmt: skip
 
     def machine(self) -> str:
+        tanh = 1 / (tanh_seconds() * self.i8_flops / 2)  # a share of the flops below: an op of one flop for each value
         return f"""name = "this-cpu"
 [[device]]
 name = "cpu"
@@ -32,8 +37,27 @@ memory = "1 TiB"
 memory_bytes_per_s = {self.memory_bytes_per_s:.4g}
 launch_overhead_s = {self.launch_overhead_s:.4g}
 peak_flops = {{ i8 = {self.i8_flops:.4g}, default = {self.i8_flops / 2:.4g} }}
-efficiency = {{ default = 1, "ggml.mul_mat_id" = {min(1, self.experts):.4g} }}
+efficiency = {{ default = 1, "ggml.mul_mat_id" = {min(1, self.experts):.4g}, "ggml.tanh" = {min(1, tanh):.4g} }}
 """
+
+
+@functools.cache
+def tanh_seconds() -> float:
+    """Of one value. ggml calls the C library's tanhf for one value after another, on one thread however many there are."""
+    loop = "#include <math.h>\nvoid loop(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = tanhf(x[i]); }"
+    count = 1 << 18
+    values, results = np.linspace(-2, 2, count, dtype=np.float32), np.empty(count, dtype=np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "loop.so"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-x", "c", "-", "-o", library, "-lm"], input=loop.encode(), check=True)
+        run = ctypes.CDLL(str(library)).loop
+        addresses = [ctypes.c_void_p(array.ctypes.data) for array in (values, results)]
+        times = []
+        for _ in range(9):
+            begin = time.perf_counter()
+            run(*addresses, count)
+            times.append(time.perf_counter() - begin)
+    return min(times) / count
 
 
 START = Figures(2e10, 1e11, 0.7, 1e-5)

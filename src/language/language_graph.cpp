@@ -50,16 +50,17 @@ void add_output(StepBuilder& step, Operand x) {
   for (const Operand& each : step.rest(x, [](const Weight& weight) { return !weight.name.starts_with("output."); }))
     operands.push_back(each);
   if (operands.size() > 1) x = step.add("output_rest", "Sum", std::move(operands), step.sizes_of(x));
-  if (!step.model.is_tied()) {
-    step.product("output", x);
-    return;
+  if (step.model.is_tied()) {
+    Weight copy = *embedding_of(step.model);
+    copy.name = "output.weight";
+    step.begin("output", "output", "", {&copy, 1});
+    x = step.product("output", x);
+    const GraphOp& op = step.graph.ops.back();
+    step.graph.parameters[op.inputs[1].index].folded = true;  // no parameter of the model's own
+  } else {
+    x = step.product("output", x);
   }
-  Weight copy = *embedding_of(step.model);
-  copy.name = "output.weight";
-  step.begin("output", "output", "", {&copy, 1});
-  x = step.product("output", x);
-  const GraphOp& op = step.graph.ops.back();
-  step.graph.parameters[op.inputs[1].index].folded = true;  // no parameter of the model's own
+  if (step.model.caps_logits()) step.add("output_cap", "ggml.tanh", {x}, step.sizes_of(x));
 }
 
 Bytes bytes_in(const std::vector<Weight>& weights) {

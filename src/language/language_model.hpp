@@ -56,6 +56,8 @@ struct LanguageModel {
 
   // The output uses the embedding's weights. Devices other than the embedding's need a copy of them.
   [[nodiscard]] bool is_tied() const;
+  // Logits are bounded by a tanh. Gemma 2 has one in all files (llama.cpp reads no key for it).
+  [[nodiscard]] bool caps_logits() const { return architecture == "gemma2"; }
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] Bytes weight_bytes() const;
 };

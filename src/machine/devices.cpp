@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -74,8 +75,9 @@ std::map<std::string, double> read_figures(const ConfigTable& table, std::string
   return out;
 }
 
-// The one op type that may have an efficiency of its own: llama.cpp computes it row by row on CPUs.
-constexpr const char* products_with_experts = "ggml.mul_mat_id";
+// The op types that may have an efficiency of their own: on CPUs, llama.cpp computes the one row by row, the other
+// value by value.
+constexpr const char* types_with_efficiency[] = {"ggml.mul_mat_id", "ggml.tanh"};
 
 std::map<std::string, double> read_shares(const ConfigTable& table, std::string_view key,
                                           std::span<const std::string> names, const char* whole) {
@@ -104,7 +106,7 @@ MachineDevice read_device(const ConfigTable& table) {
   if (table.contains("launch_overhead_s")) device.launch_overhead_s = not_negative(table, "launch_overhead_s");
   std::vector<std::string> classes(machine_op_classes().begin(), machine_op_classes().end());
   device.memory_efficiency = read_shares(table, "memory_efficiency", classes, "memory_bytes_per_s");
-  classes.emplace_back(products_with_experts);
+  classes.insert(classes.end(), std::begin(types_with_efficiency), std::end(types_with_efficiency));
   device.efficiency = read_shares(table, "efficiency", classes, "the peak");
   device.half_flops = read_figures(table, "half_flops", machine_op_classes(), not_negative);
   device.half_bytes = read_figures(table, "half_bytes", machine_op_classes(), not_negative);

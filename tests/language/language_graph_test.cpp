@@ -179,6 +179,16 @@ TEST(LanguageGraph, ATiedOutputHasACopyOfTheEmbeddingThatIsNoParameter) {
   EXPECT_EQ(statistics(graph).parameters, model.parameters());
 }
 
+TEST(LanguageGraph, LogitsOfGemma2PassATanh) {
+  Architecture a = dense_architecture();
+  a.tied = true;
+  EXPECT_EQ(language_graph(model_of(a), decode(256, 1), "test").ops.back().name, "output");
+  a.architecture = "gemma2";
+  const Graph graph = language_graph(model_of(a), decode(256, 3), "test");
+  EXPECT_EQ(graph.ops.back().name, "output_cap");
+  EXPECT_EQ(cost_named(graph, "output_cap").flops, 3 * 1000);
+}
+
 TEST(LanguageGraph, WeightsThatNoOpKnowsAreProductsOrOperands) {
   LanguageModel model = model_of(dense_architecture());
   model.layers[0].weights.push_back({"attn_gate.weight", {64, 96}, "F16", 64 * 96 * 2});

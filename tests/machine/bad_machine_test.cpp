@@ -94,8 +94,9 @@ TEST(BadMachine, EfficiencyMustLieAboveZeroAndAtMostOne) {
   EXPECT_EQ(error_of_device("matmul = 0.5", "matmul = 0"), "m.toml:10: 'matmul' must be above zero, got 0");
 }
 
-TEST(BadMachine, OneOpTypeMayHaveAnEfficiencyOfItsOwn) {
+TEST(BadMachine, TwoOpTypesMayHaveAnEfficiencyOfTheirOwn) {
   EXPECT_EQ(error_of_device("matmul = 0.5", "\"ggml.mul_mat_id\" = 0.5"), "no error");
+  EXPECT_EQ(error_of_device("matmul = 0.5", "\"ggml.tanh\" = 0.5"), "no error");
   EXPECT_THAT(error_of_device("matmul = 0.5", "\"ggml.mul_mat_ix\" = 0.5"),
               HasSubstr("did you mean 'ggml.mul_mat_id'?"));
   EXPECT_THAT(error_of_device("efficiency = {", "memory_efficiency = { \"ggml.mul_mat_id\" = 0.5 }\nefficiency = {"),

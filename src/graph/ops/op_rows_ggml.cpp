@@ -55,6 +55,7 @@ constexpr OpRow rows[] = {
     {"ggml.flash_attn_ext", OpClass::matmul, cached_attention_flops, 5, cached_attention_traffic, nullptr},
     // An activation (4), and the product with its gate.
     {"ggml.glu", OpClass::elementwise, per_output, 5, all_operands, nullptr},
+    {"ggml.tanh", OpClass::elementwise, per_output, 1, all_operands, nullptr},
 };
 
 }  // namespace
