@@ -1,13 +1,18 @@
 // emplace fit MODEL MACHINE [--context N] [--sequences N] [--runtime NAME] ...
 #include <fmt/core.h>
 
+#include <map>
+
 #include "app/command.hpp"
 #include "app/fit_output.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "fit/formation.hpp"
 #include "formats/language_reader.hpp"
+#include "report/timeline_svg.hpp"
 #include "zoo/language_presets.hpp"
 
 namespace emplace::app {
@@ -15,11 +20,11 @@ namespace emplace::app {
 namespace fit_command {
 
 struct Arguments {
-  std::string model, machine, output, placement;
+  std::string model, machine, output, placement, timeline;
   std::string kv_type = "F16", objective = "latency", runtime = "llama.cpp", reserve = "512MiB";
   std::int64_t context = 4096, sequences = 1, micro_batch = 512;
   std::optional<std::int64_t> prompt;
-  bool what_if = false, json = false;
+  bool layers_in_order = false, what_if = false, json = false;
 };
 
 // Bytes of "512MiB", "2 GB" or "0".
@@ -68,6 +73,16 @@ std::vector<WhatIf> table_around(const fit::FitRequest& request) {
   return cells;
 }
 
+// A step of decode: for throughput that of one group of sequences, for replicas that of the first one.
+void write_timeline(const std::string& file, const fit::Fit& fitted) {
+  simulate::Timeline timeline;
+  const Placement& placement = fitted.plan->placement;
+  const auto engine = simulate::make_exact_engine(fitted.problem, Schedule::fifo);
+  static_cast<void>(engine->evaluate(placement, {.timeline = &timeline}));
+  const auto path = simulate::critical_path(fitted.problem, placement, Schedule::fifo, timeline);
+  write_file(file, report::timeline_svg(fitted.problem, placement, timeline, path));
+}
+
 void write_files(const Arguments& arguments, const fit::Fit& fitted) {
   if (!arguments.output.empty()) {
     write_output(arguments.output, fitted.saying.text);
@@ -78,6 +93,31 @@ void write_files(const Arguments& arguments, const fit::Fit& fitted) {
                  formats::write_placement_json(fitted.problem, fitted.plan->placement, Schedule::fifo));
     if (!arguments.json) fmt::print("the placement of the ops is written to {}\n", arguments.placement);
   }
+  if (!arguments.timeline.empty()) {
+    write_timeline(arguments.timeline, fitted);
+    if (!arguments.json) fmt::print("the timeline of a token is written to {}\n", arguments.timeline);
+  }
+}
+
+// A placement has one device for each op.
+void refuse_placement(const fit::Fit& fitted) {
+  if (fitted.plan && !fitted.parallel.is_plain())
+    throw InputError("--placement",
+                     "the plan ({}) has ops on several devices, which no placement says; --timeline "
+                     "draws it, and --layers-in-order plans without",
+                     fit::name_of(fitted.parallel.tensor, fitted.parallel.replicas));
+}
+
+void refuse_equal_outputs(const Arguments& arguments) {
+  const std::pair<const char*, const std::string&> outputs[] = {
+      {"--output", arguments.output}, {"--placement", arguments.placement}, {"--timeline", arguments.timeline}};
+  std::map<std::string, const char*> named;
+  for (const auto& [option, file] : outputs) {
+    if (file.empty()) continue;
+    refuse_overwriting(file, {arguments.model, arguments.machine});
+    if (const auto [other, is_new] = named.emplace(file, option); !is_new)
+      throw InputError(option, "and {} name one file, {}: one would replace the other", other->second, quote(file));
+  }
 }
 
 language::LanguageModel read_model(const std::string& model) {
@@ -87,8 +127,7 @@ language::LanguageModel read_model(const std::string& model) {
 }
 
 ExitCode run(const Arguments& arguments) {
-  for (const std::string& file : {arguments.output, arguments.placement})
-    refuse_overwriting(file, {arguments.model, arguments.machine});
+  refuse_equal_outputs(arguments);
   const language::LanguageModel model = read_model(arguments.model);
   const machine::Machine machine = machine::load_machine(arguments.machine, "command line");
   fit::FitRequest request{
@@ -101,7 +140,9 @@ ExitCode run(const Arguments& arguments) {
   request.aim = aim_of(arguments.objective);
   request.runtime = &find_entry(fit::runtimes(), arguments.runtime, "runtime", "--runtime");
   request.reserve = bytes_of_text(arguments.reserve);
+  request.layers_in_order = arguments.layers_in_order;
   FitReport report{.request = request, .fit = fit::fit(request)};
+  if (!arguments.placement.empty()) refuse_placement(report.fit);
   for (const std::string& note : model.notes) log_warning("{}", note);
   if (model.trained_context > 0 && arguments.context > model.trained_context)
     log_warning("{} was trained for a context of {}", arguments.model, model.trained_context);
@@ -139,9 +180,14 @@ Action add_fit(CommandLine& cli) {
   cli.add_option("--runtime", a->runtime, "What runs the plan: llama.cpp, vllm, ... (`emplace list runtimes`)")
       .type_name("RUNTIME");
   cli.add_option("--reserve", a->reserve, "Memory that stays free on each accelerator").type_name("SIZE");
+  cli.add_flag("--layers-in-order", a->layers_in_order,
+               "Only plans with each layer on one device, once: neither tensor-parallel nor replicas");
   cli.add_flag("--what-if", a->what_if, "Also a table of other contexts and numbers of sequences");
   cli.add_option("-o,--output", a->output, "Write what the runtime reads to this file").type_name("FILE").not_empty();
   cli.add_option("--placement", a->placement, "Write the placement of the ops of a step, for `emplace simulate`")
+      .type_name("FILE")
+      .not_empty();
+  cli.add_option("--timeline", a->timeline, "Draw the plan's step of a token here, as an SVG")
       .type_name("FILE")
       .not_empty();
   cli.add_flag("--json", a->json, "Print JSON");

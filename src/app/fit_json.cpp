@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "app/fit_output.hpp"
+#include "fit/formation.hpp"
 
 namespace emplace::app {
 
@@ -15,7 +16,7 @@ Json devices_json(const fit::Fit& fit) {
     Json units = Json::array();
     if (fit.plan)
       for (std::size_t u = 0; u < fit.chain.size(); ++u)
-        if (fit.plan->assignment[u] == d) units.push_back(fit.chain.units[u].name);
+        if (use.worker == fit.plan->assignment[u]) units.push_back(fit.chain.units[u].name);
     devices.push_back({{"name", use.name},
                        {"kind", use.kind},
                        {"memory_bytes", or_null(use.memory)},
@@ -29,12 +30,21 @@ Json devices_json(const fit::Fit& fit) {
   return devices;
 }
 
+Json alternatives_json(const fit::Fit& fit) {
+  Json all = Json::array();
+  for (const fit::Alternative& each : fit.alternatives)
+    all.push_back({{"tensor_parallel", each.tensor},
+                   {"replicas", each.replicas},
+                   {"tokens_per_s", each.tokens_per_s ? Json(*each.tokens_per_s) : Json()}});
+  return all;
+}
+
 // What each runtime reads for this plan, or why it cannot be told it.
 Json runtimes_json(const FitReport& report) {
   Json all = Json::object();
   const fit::Fit& fit = report.fit;
   for (const fit::RuntimeEntry& runtime : fit::runtimes()) {
-    const std::string why = fit::why_unsayable(runtime.rules, fit.chain, fit.kinds, fit.plan->assignment);
+    const std::string why = fit::why_unsayable(runtime.rules, fit.chain, fit.kinds, fit.plan->assignment, fit.parallel);
     Json& said = all[runtime.name] = {{"text", nullptr}, {"reason", nullptr}};
     if (!why.empty()) {
       said["reason"] = why;
@@ -42,7 +52,8 @@ Json runtimes_json(const FitReport& report) {
     }
     said["text"] = runtime
                        .say({report.request.model, fit.chain, fit.plan->assignment, fit.plan->order, fit.kinds,
-                             report.request.file, report.request.scenario})
+                             report.request.file, fit::of_one_replica(report.request.scenario, fit.parallel.replicas),
+                             fit.parallel})
                        .text;
   }
   return all;
@@ -70,7 +81,10 @@ Json to_json(const FitReport& report) {
             {"prompt", request.prompt},
             {"upper_bound_tokens_per_s", fit.bound_tokens_per_s > 0 ? Json(fit.bound_tokens_per_s) : Json()},
             {"proved_optimal", fit.proved},
-            {"method", nullptr}};
+            {"method", nullptr},
+            {"tensor_parallel", fit.plan ? Json(fit.parallel.tensor) : Json()},
+            {"replicas", fit.plan ? Json(fit.parallel.replicas) : Json()},
+            {"alternatives", alternatives_json(fit)}};
   json["greedy"] = Json::object();
   for (const fit::GreedyResult& greedy : fit.greedy)
     json["greedy"][greedy.name] = greedy.plan ? Json(greedy.plan->tokens_per_s) : Json();

@@ -4,6 +4,7 @@
 
 #include "app/fit_output.hpp"
 #include "base/text.hpp"
+#include "fit/formation.hpp"
 
 namespace emplace::app {
 
@@ -75,11 +76,33 @@ std::string bound_text(const FitReport& report) {
                      report.request.runtime->name, speed(fit.bound_tokens_per_s), 100 * more);
 }
 
-// "4 attention, 3 feed_forward": the units of a device by kind.
+std::string alternative_text(const fit::Alternative& alternative) {
+  return fmt::format("{}: {}", fit::name_of(alternative.tensor, alternative.replicas),
+                     alternative.tokens_per_s ? speed(*alternative.tokens_per_s) + " tokens/s" : "does not fit");
+}
+
+// The plan's way of using the devices, then the fastest others.
+std::string parallel_text(const Fit& fit) {
+  constexpr std::size_t most = 4;
+  std::vector<fit::Alternative> list = fit.alternatives;
+  if (list.size() < 2) return "";
+  const auto is_taken = [&](const fit::Alternative& each) {
+    return each.tensor == fit.parallel.tensor && each.replicas == fit.parallel.replicas;
+  };
+  std::ranges::stable_sort(list, [&](const fit::Alternative& a, const fit::Alternative& b) {
+    if (is_taken(a) != is_taken(b)) return is_taken(a);
+    return a.tokens_per_s.value_or(0) > b.tokens_per_s.value_or(0);
+  });
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(most, list.size()); ++i) parts.push_back(alternative_text(list[i]));
+  return join(parts, "; ");
+}
+
+// "4 attention, 3 feed_forward": the units of a device by kind. Of a layer it may have only a part.
 std::string holds(const Fit& fit, std::size_t d) {
   std::vector<std::pair<fit::UnitKind, std::size_t>> counts;
   for (std::size_t u = 0; u < fit.chain.size(); ++u) {
-    if (fit.plan->assignment[u] != d) continue;
+    if (fit.devices[d].worker != fit.plan->assignment[u]) continue;
     const auto found =
         std::ranges::find(counts, fit.chain.units[u].kind, &std::pair<fit::UnitKind, std::size_t>::first);
     if (found == counts.end())
@@ -92,7 +115,8 @@ std::string holds(const Fit& fit, std::size_t d) {
     parts.push_back(kind == fit::UnitKind::input || kind == fit::UnitKind::output
                         ? std::string(name_of(kind))
                         : fmt::format("{} {}", count, name_of(kind)));
-  return join(parts, ", ");
+  const std::string text = join(parts, ", ");
+  return fit.parallel.tensor == 1 ? text : fmt::format("1/{} of {}", fit.parallel.tensor, text);
 }
 
 std::string device_table(const Fit& fit) {
@@ -127,11 +151,7 @@ std::string what_if_table(const std::vector<WhatIf>& cells) {
   return table.str();
 }
 
-std::string next_step(const FitReport& report) {
-  return fmt::format(
-      "the line above; with --placement plan.json, emplace simulate {} plan.json --svg token.svg draws a token\n",
-      shell_word(report.fit.source));
-}
+constexpr const char* next_step = "the line above; --timeline token.svg draws how a token passes the devices\n";
 
 }  // namespace
 
@@ -147,6 +167,7 @@ std::string text_of(const FitReport& report) {
     line("fits", room_text(fit));
     line("speed", speed_text(report));
     line("limit", limit_text(fit));
+    line("parallel", parallel_text(fit));
     line("compared", greedy_text(fit));
     line("bound", bound_text(report));
     text += "\n" + device_table(fit) + "\n";
@@ -154,7 +175,7 @@ std::string text_of(const FitReport& report) {
     for (const std::string& note : fit.saying.notes) line("note", note);
   }
   if (!report.what_if.empty()) text += "\n" + what_if_table(report.what_if);
-  if (fit.plan) line("\nnext", next_step(report));
+  if (fit.plan) line("\nnext", next_step);
   return text;
 }
 

@@ -1,282 +1,120 @@
 #include "fit/fit.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <memory>
 
-#include "emplace/base/error.hpp"
-#include "emplace/simulate/engine.hpp"
-#include "emplace/source/load_problem.hpp"
-#include "fit/buffers.hpp"
-#include "fit/greedy.hpp"
-#include "fit/planner.hpp"
-#include "fit/step_chain.hpp"
-#include "fit/time_shares.hpp"
-#include "language/language_graph.hpp"
-#include "simulate/pipeline/pipeline.hpp"
+#include "fit/fitter.hpp"
+#include "language/shard.hpp"
 
 namespace emplace::fit {
 
 namespace {
 
-Bytes plus(Bytes a, Bytes b) { return a > total_limit - b ? total_limit : a + b; }
-
-class Fitter {
+// The request as the workers of one replica see it, and what is found for it.
+class Attempt {
  public:
-  explicit Fitter(const FitRequest& request) : request_(request) {}
-
-  Fit run() {
-    prepare();
-    for (int trial = 0; trial < most_trials; ++trial) {
-      fit_.plan.reset();
-      fit_.greedy.clear();
-      for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) plan_in(space);
-      compare();
-      if (!fit_.plan || !lacks_buffers()) break;
-    }
-    if (fit_.plan && lacks_buffers()) fit_.plan.reset();
-    if (fit_.plan && serial_) bound();
-    if (!fit_.plan) fit_.proved = fit_.available != no_memory_limit && weights_and_cache_ > fit_.available;
-    for (std::size_t d = 0; d < fit_.kinds.size(); ++d) add_device(d);
-    if (fit_.plan) {
-      fit_.first_token_s = first_token();
-      fit_.shares = time_shares(fit_.problem, request_.machine, fit_.plan->placement, traffic_);
-      fit_.saying = request_.runtime->say({request_.model, fit_.chain, fit_.plan->assignment, fit_.plan->order,
-                                           fit_.kinds, file_in_lines(), request_.scenario});
-    }
-    return std::move(fit_);
+  Attempt(const FitRequest& request, const Formation& formation)
+      : formation_(formation),
+        model_(formation.parallel.tensor > 1 ? *language::shard_of(request.model, formation.parallel.tensor)
+                                             : request.model),
+        request_{.model = model_,
+                 .machine = formation.machine,
+                 .file = request.file,
+                 .machine_name = request.machine_name,
+                 .scenario = of_one_replica(request.scenario, formation.parallel.replicas),
+                 .prompt = request.prompt,
+                 .aim = request.aim,
+                 .runtime = request.runtime,
+                 .layers_in_order = request.layers_in_order,
+                 .reserve = request.reserve},
+        fitter_(request_, formation_,
+                static_cast<double>(request.scenario.sequences) / static_cast<double>(request_.scenario.sequences)) {
+    fitter_.plan();
   }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  [[nodiscard]] const std::optional<FitPlan>& plan() const { return fitter_.fit().plan; }
+  [[nodiscard]] const Fit& fit() const { return fitter_.fit(); }
+  [[nodiscard]] std::optional<double> bound() const { return fitter_.bound(); }
+  [[nodiscard]] Alternative summary() const {
+    return {formation_.parallel.tensor, formation_.parallel.replicas,
+            plan() ? std::optional(plan()->tokens_per_s) : std::nullopt};
+  }
+  [[nodiscard]] Fit finish() { return fitter_.finish(); }
 
  private:
-  void prepare() {
-    fit_.decode = request_.scenario;
-    fit_.decode.phase = language::Phase::decode;
-    if (request_.aim == Aim::throughput) fit_.decode.sequences = sequences_of_a_step();
-    fit_.prefill = request_.scenario;
-    fit_.prefill.phase = language::Phase::prefill;
-    fit_.prefill.length = request_.prompt;
-    if (request_.prompt > request_.scenario.context)
-      throw InputError("--prompt", "{} tokens are more than the context of {}", request_.prompt,
-                       request_.scenario.context);
-    const Graph graph = language::language_graph(request_.model, fit_.decode, request_.file);
-    traffic_ = traffic_of(graph);
-    fit_.source = step_source();
-    fit_.problem = source::make_problem(graph, request_.machine, {}, fit_.source).problem;
-    StepChain step = chain_of(fit_.problem, units_of_step(language::units_of(request_.model, request_.scenario)));
-    fit_.chain = std::move(step.chain);
-    serial_ = step.is_serial;
-    for (const Device& device : fit_.problem.devices) {
-      fit_.kinds.push_back(device.kind);
-      exempt_.push_back(is_host_kind(device.kind) ? 1 : 0);
-    }
-    add_memory();
-  }
-
-  // A model of the zoo is no file that a runtime could read.
-  [[nodiscard]] std::string file_in_lines() const {
-    return request_.file.starts_with("zoo:") ? "MODEL.gguf" : request_.file;
-  }
-
-  [[nodiscard]] std::string step_source() const {
-    const language::Scenario &step = fit_.decode, usual;
-    std::string text = fmt::format("{}{}context={}", request_.file,
-                                   request_.file.find('?') == std::string::npos ? '?' : '&', step.context);
-    if (step.sequences != usual.sequences) text += fmt::format("&sequences={}", step.sequences);
-    if (step.batch != usual.batch) text += fmt::format("&batch={}", step.batch);
-    if (step.kv_type != usual.kv_type) text += fmt::format("&kv_type={}", step.kv_type);
-    return text + "@" + request_.machine_name;
-  }
-
-  // Sequences pass through the devices in groups, as many as there are devices that can hold layers.
-  [[nodiscard]] std::int64_t sequences_of_a_step() const {
-    const auto accelerators = std::ranges::count_if(
-        request_.machine.devices, [](const machine::MachineDevice& device) { return !is_host_kind(device.kind); });
-    const std::int64_t groups = std::max<std::int64_t>(1, accelerators);
-    return (request_.scenario.sequences + groups - 1) / groups;
-  }
-
-  void add_memory() {
-    const auto accelerators_count =
-        std::ranges::count_if(fit_.kinds, [](const auto& kind) { return !is_host_kind(kind); });
-    const UnitBuffers buffers =
-        unit_buffers(request_.model, request_.scenario, static_cast<std::size_t>(accelerators_count));
-    buffers_ = buffers.layers;
-    Bytes units = 0;
-    for (Unit& unit : fit_.chain.units) {
-      if (unit.kind == UnitKind::input) unit.buffers = buffers.input;
-      if (unit.kind == UnitKind::output) unit.buffers = buffers.output;
-      units = plus(units, unit.bytes());
-    }
-    fit_.least = plus(units, buffers_);
-    weights_and_cache_ = units - buffers.input - buffers.output - language::copied_bytes(request_.model);
-    bool accelerators = false;
-    for (const std::string& kind : fit_.kinds) accelerators = accelerators || !is_host_kind(kind);
-    for (std::size_t d = 0; d < fit_.kinds.size(); ++d) {
-      Bytes& room = fit_.chain.room[d];
-      const bool usable = request_.runtime->rules.uses_hosts || !accelerators || !is_host_kind(fit_.kinds[d]);
-      if (room == no_memory_limit) {
-        if (usable) fit_.available = no_memory_limit;
-        continue;
-      }
-      if (usable && fit_.available != no_memory_limit)
-        fit_.available = plus(fit_.available, std::max<Bytes>(0, room - reserved(d)));
-      room = std::max<Bytes>(0, room - reserved(d) - buffers_);
-    }
-  }
-
-  [[nodiscard]] Bytes reserved(std::size_t d) const { return is_host_kind(fit_.kinds[d]) ? 0 : request_.reserve; }
-
-  [[nodiscard]] Problem problem_of(const language::Scenario& scenario) const {
-    const Graph graph = language::language_graph(request_.model, scenario, request_.file);
-    return source::make_problem(graph, request_.machine, {}, request_.file).problem;
-  }
-
-  // The buffers of the plan as they are. Where they are larger than was planned for, there is less room the next time.
-  bool lacks_buffers() {
-    plan_buffers_ = plan_buffers(request_.model, request_.scenario, fit_.chain, fit_.plan->assignment);
-    const std::vector<Bytes> bytes = held(fit_.chain, fit_.plan->assignment);
-    bool lacks = false;
-    for (std::size_t d = 0; d < bytes.size(); ++d) {
-      Bytes buffers = 0;
-      for (std::size_t u = 0; u < fit_.chain.size(); ++u)
-        if (fit_.plan->assignment[u] == d) buffers += fit_.chain.units[u].buffers;
-      const Bytes needed = plus(bytes[d] - buffers, plan_buffers_[d] + reserved(d));
-      const Bytes memory = fit_.problem.devices[d].memory;
-      if (bytes[d] == 0 || memory == no_memory_limit || needed <= memory) continue;
-      fit_.chain.room[d] = std::max<Bytes>(0, fit_.chain.room[d] - (needed - memory));
-      lacks = true;
-    }
-    return lacks;
-  }
-
-  // Of all plans of the runtime whose weights and caches have room, whatever buffers they need.
-  void bound() {
-    Ticks least = total_limit;
-    for (const RuntimeSpace& space : spaces_of(request_.runtime->rules, fit_.chain, fit_.kinds)) {
-      Chain chain = space.merged.chain;
-      for (Unit& unit : chain.units) unit.buffers = 0;
-      for (std::size_t d = 0; d < chain.device_count(); ++d) {
-        const Bytes memory = fit_.problem.devices[d].memory;
-        if (memory == no_memory_limit) continue;
-        // A device with input and output has the embedding once, but both are counted.
-        const Bytes twice = space.space.allowed[d] != 0 ? language::copied_bytes(request_.model) : 0;
-        chain.room[d] = plus(std::max<Bytes>(0, memory - reserved(d)), twice);
-      }
-      const RelaxedBound relaxed = relaxed_bound(chain, space.space, request_.aim, fit_.plan->ticks, bound_steps);
-      if (!relaxed.infeasible) least = std::min(least, relaxed.ticks);
-    }
-    if (least == 0 || least == total_limit) return;
-    fit_.bound_tokens_per_s = rate_of(least);
-    fit_.proved = fit_.plan->ticks <= least;
-  }
-
-  // Adds what greedy rules and the planner find.
-  void plan_in(const RuntimeSpace& space) {
-    const Rules& rules = request_.runtime->rules;
-    std::vector<FitPlan> found;
-    PlannerRequest request{.chain = space.merged.chain,
-                           .space = space.space,
-                           .orders = space.orders,
-                           .first_exchanged = static_cast<std::size_t>(
-                               std::ranges::count_if(space.orders[0], [&](std::uint8_t d) { return exempt_[d] != 0; })),
-                           .all_orders = space.all_orders,
-                           .aim = request_.aim,
-                           .exempt = exempt_,
-                           .starts = {}};
-    for (std::size_t i = 0; i < greedy_rules().size(); ++i) {
-      const GreedyRule& rule = greedy_rules()[i];
-      if (fit_.greedy.size() <= i) fit_.greedy.push_back({rule.name, std::nullopt});
-      GreedyRequest greedy{.chain = fit_.chain,
-                           .hosts = {},
-                           .accelerators = {},
-                           .input_on_host = rules.input_on_host || (!rules.whole_layers && rules.uses_hosts)};
-      for (const std::uint8_t d : space.orders[0])
-        (is_host_kind(fit_.kinds[d]) ? greedy.hosts : greedy.accelerators).push_back(d);
-      const std::optional<Assignment> placed = rule.place(greedy);
-      if (!placed) continue;
-      std::optional<FitPlan>& best = fit_.greedy[i].plan;
-      FitPlan plan = simulated(rule.name, *placed, space.orders[0]);
-      if (!best || plan.ticks < best->ticks) best = std::move(plan);
-      Assignment merged(space.merged.chain.size());
-      for (std::size_t u = 0; u < placed->size(); ++u) merged[space.merged.group[u]] = (*placed)[u];
-      request.starts.push_back(std::move(merged));
-    }
-    const Planned planned = emplace::fit::plan(request);
-    if (!planned.assignment) return;
-    FitPlan plan = simulated("plan", space.merged.expand(*planned.assignment), planned.order);
-    if (!fit_.plan || plan.ticks < fit_.plan->ticks) fit_.plan = std::move(plan);
-  }
-
-  // A greedy rule's plan is taken if the simulation prefers it.
-  void compare() {
-    for (const GreedyResult& greedy : fit_.greedy)
-      if (greedy.plan && (!fit_.plan || greedy.plan->ticks < fit_.plan->ticks)) fit_.plan = greedy.plan;
-  }
-
-  [[nodiscard]] FitPlan simulated(std::string method, Assignment assignment, std::vector<std::uint8_t> order) const {
-    FitPlan plan{.method = std::move(method),
-                 .assignment = std::move(assignment),
-                 .order = std::move(order),
-                 .placement = {},
-                 .ticks = total_limit};
-    plan.placement = placement_of(fit_.problem, fit_.chain.units, plan.assignment);
-    const auto engine = request_.aim == Aim::latency ? simulate::make_exact_engine(fit_.problem, Schedule::fifo)
-                                                     : simulate::make_pipeline_engine(fit_.problem);
-    const Outcome outcome = engine->evaluate(plan.placement);
-    if (outcome.timed()) plan.ticks = outcome.makespan;
-    plan.tokens_per_s = rate_of(plan.ticks);
-    return plan;
-  }
-
-  [[nodiscard]] double rate_of(Ticks ticks) const {
-    return static_cast<double>(fit_.decode.sequences) / to_seconds(std::max<Ticks>(ticks, 1));
-  }
-
-  [[nodiscard]] double first_token() const {
-    const Problem problem = problem_of(fit_.prefill);
-    const Placement placement = placement_of(problem, fit_.chain.units, fit_.plan->assignment);
-    const Outcome outcome = simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement);
-    return outcome.timed() ? to_seconds(outcome.makespan) * language::steps_of(fit_.prefill) : 0;
-  }
-
-  void add_device(std::size_t d) {
-    DeviceUse use{.name = fit_.chain.devices[d], .kind = fit_.kinds[d], .memory = fit_.problem.devices[d].memory};
-    if (fit_.plan) {
-      for (std::size_t u = 0; u < fit_.chain.size(); ++u) {
-        if (fit_.plan->assignment[u] != d) continue;
-        const Unit& unit = fit_.chain.units[u];
-        use.weights += unit.weights;
-        use.cache += unit.cache;
-        ++use.units;
-      }
-      if (use.units > 0) {
-        use.buffers = plan_buffers_[d];
-        use.reserved = reserved(d);
-      }
-      // Where both are on one device, a runtime has the embedding once.
-      const bool together = fit_.plan->assignment.front() == d && fit_.plan->assignment.back() == d;
-      if (together) use.weights -= language::copied_bytes(request_.model);
-    }
-    fit_.devices.push_back(std::move(use));
-  }
-
-  static constexpr int most_trials = 4, bound_steps = 300;
-
-  const FitRequest& request_;
-  Fit fit_;
-  std::vector<std::uint8_t> exempt_;
-  Traffic traffic_;    // of a decode step
-  Bytes buffers_ = 0;  // that the planner takes for a device with layers
-  std::vector<Bytes> plan_buffers_;
-  Bytes weights_and_cache_ = 0;
-  bool serial_ = false;
+  const Formation& formation_;
+  const language::LanguageModel model_;
+  const FitRequest request_;
+  Fitter fitter_;
 };
+using Attempts = std::vector<std::unique_ptr<Attempt>>;
+
+// The first of the fastest; the first of all if there is no plan.
+std::size_t best_of(const Attempts& attempts) {
+  const auto speed = [](const auto& attempt) { return attempt->plan() ? attempt->plan()->tokens_per_s : 0; };
+  return static_cast<std::size_t>(std::ranges::max_element(attempts, {}, speed) - attempts.begin());
+}
+
+// What is above the bounds of all formations is above every plan in any of them; 0: one has none.
+double bound_of(const Attempts& attempts) {
+  double most = 0;
+  for (const auto& attempt : attempts) {
+    const std::optional<double> bound = attempt->bound();
+    if (!bound) return 0;
+    most = std::max(most, *bound);
+  }
+  return most;
+}
+
+// From the devices of a formation to those of the machine: each has what its worker's device has.
+std::vector<DeviceUse> on_machine(const std::vector<DeviceUse>& uses, const machine::Machine& machine,
+                                  const Formation& formation) {
+  std::vector<DeviceUse> out;
+  for (const machine::MachineDevice& device : machine.devices)
+    out.push_back({.name = device.name,
+                   .kind = device.kind,
+                   .memory = device.memory_limited ? device.memory_bytes : no_memory_limit,
+                   .worker = {}});
+  for (std::size_t i = 0; i < formation.members.size(); ++i)
+    for (const std::size_t member : formation.members[i]) {
+      DeviceUse use = uses[i % uses.size()];
+      use.name = out[member].name;
+      out[member] = std::move(use);
+    }
+  return out;
+}
 
 }  // namespace
 
 Fit fit(const FitRequest& request) {
   language::check(request.scenario, request.file);
-  return Fitter(request).run();
+  Rules rules = request.runtime->rules;
+  if (request.layers_in_order) rules.tensor_parallel = rules.replicas = false;
+  const std::vector<Formation> formations =
+      formations_of(request.machine, request.model, rules, request.aim, request.scenario.sequences);
+  Attempts attempts;
+  for (const Formation& formation : formations) attempts.push_back(std::make_unique<Attempt>(request, formation));
+  const std::size_t best = best_of(attempts);
+  const bool found = attempts[best]->plan().has_value();
+  const double bound = found ? bound_of(attempts) : 0;
+  const Fit& plain = attempts[0]->fit();
+  const Bytes least = plain.least, available = plain.available;
+  std::vector<GreedyResult> greedy = plain.greedy;
+  std::vector<Alternative> alternatives;
+  for (const auto& attempt : attempts) alternatives.push_back(attempt->summary());
+  Fit out = attempts[best]->finish();
+  out.devices = on_machine(out.devices, request.machine, formations[best]);
+  out.least = least;
+  out.available = available;
+  out.greedy = std::move(greedy);
+  out.alternatives = std::move(alternatives);
+  if (found && bound > 0) {
+    out.bound_tokens_per_s = bound;
+    out.proved = out.plan->tokens_per_s >= bound;
+  }
+  return out;
 }
 
 std::int64_t longest_context(const FitRequest& request) {

@@ -30,6 +30,7 @@ struct FitRequest {
   std::int64_t prompt = 512;    // tokens of the prompt until the first answer
   Aim aim = Aim::latency;
   const RuntimeEntry* runtime = nullptr;
+  bool layers_in_order = false;      // only plans with each layer on one device, once
   Bytes reserve = Bytes{512} << 20;  // left free on each accelerator: the driver's context, the display
 };
 
@@ -38,6 +39,7 @@ struct DeviceUse {
   Bytes memory = 0;  // no_memory_limit
   Bytes weights = 0, cache = 0, buffers = 0, reserved = 0;
   std::size_t units = 0;
+  std::optional<std::size_t> worker = {};  // the device of the chain that it is, or is a part of; none: left out
 
   [[nodiscard]] Bytes used() const { return weights + cache + buffers + reserved; }
   // Below zero: so much is missing.
@@ -59,22 +61,30 @@ struct GreedyResult {
   std::optional<FitPlan> plan;  // none: the rule finds no plan that has room
 };
 
+// A way in which devices work together (formation.hpp).
+struct Alternative {
+  std::int64_t tensor = 1;
+  std::size_t replicas = 1;
+  std::optional<double> tokens_per_s;  // none: no plan
+};
+
 struct Fit {
   language::Scenario decode, prefill;  // what was simulated
-  std::string source;                  // a decode step as other commands name it: "m.gguf?context=8192@laptop"
-  Problem problem;                     // that step
+  Problem problem;                     // a decode step, with its name in other commands: "m.gguf?context=8192@laptop"
   Chain chain;                         // `room` without what is reserved and the buffers
   std::vector<std::string> kinds;
   std::optional<FitPlan> plan;  // none: nothing was found that has room
   std::vector<GreedyResult> greedy;
-  double bound_tokens_per_s = 0;  // no plan of this runtime passes more; 0: not known
-  bool proved = false;            // this is the best plan, or that there is none
-  std::vector<DeviceUse> devices;
-  std::vector<TimeShare> shares;  // none without a plan
-  double first_token_s = 0;       // until the prompt is computed; 0 without a plan
-  Bytes least = 0;                // bytes that weights, cache and buffers take at least, over all devices
-  Bytes available = 0;            // bytes of the devices that the runtime can use; no_memory_limit
+  double bound_tokens_per_s = 0;   // no plan of this runtime passes more; 0: not known
+  bool proved = false;             // this is the best plan, or that there is none
+  std::vector<DeviceUse> devices;  // of the machine
+  std::vector<TimeShare> shares;   // none without a plan
+  double first_token_s = 0;        // until the prompt is computed; 0 without a plan
+  Bytes least = 0;                 // bytes that weights, cache and buffers take at least, over all devices
+  Bytes available = 0;             // bytes of the devices that the runtime can use; no_memory_limit
   Saying saying;
+  Parallel parallel;                      // of the plan; `chain`, `problem` and `kinds` are of one replica's workers
+  std::vector<Alternative> alternatives;  // all that were tried, that of the plan included; the first is plain
 };
 
 // InputError for scenarios that the model cannot have.

@@ -91,7 +91,11 @@ std::vector<RuntimeSpace> spaces_of(const Rules& rules, const Chain& chain, cons
 }
 
 std::string why_unsayable(const Rules& rules, const Chain& chain, const std::vector<std::string>& kinds,
-                          const Assignment& assignment) {
+                          const Assignment& assignment, const Parallel& parallel) {
+  if (parallel.tensor > 1 && !rules.tensor_parallel)
+    return fmt::format("it divides no layer among devices as this plan does among {}", parallel.tensor);
+  if (parallel.replicas > 1 && !rules.replicas)
+    return fmt::format("it runs one copy of the model, and this plan has {}", parallel.replicas);
   const DeviceSplit split = split_by_kind(kinds);
   std::optional<std::uint8_t> accelerator;
   for (std::size_t u = 0; u < chain.size(); ++u) {

@@ -22,6 +22,23 @@ struct Rules {
   bool uses_hosts = true;      // units may be on devices of kind cpu beside others
   bool input_on_host = false;  // whatever the plan
   bool one_accelerator = false;
+  bool tensor_parallel = false;  // several equal devices can have a part of every layer each
+  bool replicas = false;         // it runs the model several times, and requests are divided among them
+};
+
+// How the devices of a plan work together, if they are more than the chain's (formation.hpp).
+struct Parallel {
+  struct Accelerator {
+    std::string host;  // "" where the machine is one host
+    int number = 0;    // in the host
+  };
+  std::int64_t tensor = 1;
+  std::size_t replicas = 1;
+  // Entry r * D + d: what device d of the chain stands for in replica r. Empty: accelerators are numbered as in the
+  // chain.
+  std::vector<std::vector<Accelerator>> accelerators = {};
+
+  [[nodiscard]] bool is_plain() const { return tensor == 1 && replicas == 1; }
 };
 
 // A plan to be said.
@@ -32,7 +49,8 @@ struct Said {
   std::vector<std::uint8_t> order;  // of the devices that hold something
   std::vector<std::string> kinds;   // D
   std::string file;                 // of the model, as the user named it
-  language::Scenario scenario;
+  language::Scenario scenario;      // of one replica
+  Parallel parallel = {};
 };
 
 struct Saying {
@@ -59,7 +77,7 @@ struct RuntimeSpace {
                                                   const std::vector<std::string>& kinds);
 // Why the runtime cannot be told this plan: a sentence without a full stop; "" if it can.
 [[nodiscard]] std::string why_unsayable(const Rules& rules, const Chain& chain, const std::vector<std::string>& kinds,
-                                        const Assignment& assignment);
+                                        const Assignment& assignment, const Parallel& parallel = {});
 [[nodiscard]] bool is_host_kind(const std::string& kind);
 
 }  // namespace emplace::fit

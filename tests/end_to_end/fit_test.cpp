@@ -80,6 +80,60 @@ TEST_F(FitCommand, WritesWhatEachRuntimeReads) {
   EXPECT_FALSE(runtimes["vllm"]["reason"].is_null()) << "the embedding is on the host";
 }
 
+TEST_F(FitCommand, DividesLayersAndRunsReplicasWhereTheRuntimeCan) {
+  const std::vector<std::string> command = {"zoo:llama?size=8b", "a100-nvlink-x4", "--context",   "4096",
+                                            "--runtime",         "vllm",           "--sequences", "16"};
+  const json one = fitted(command);
+  EXPECT_EQ(one["tensor_parallel"], 4);
+  EXPECT_EQ(one["replicas"], 1);
+  EXPECT_THAT(one["text"], HasSubstr("--tensor-parallel-size 4 --pipeline-parallel-size 1"));
+  EXPECT_GT(one["tokens_per_s"], one["alternatives"][0]["tokens_per_s"]);
+  EXPECT_GE(one["upper_bound_tokens_per_s"], one["tokens_per_s"]);
+  for (const char* device : {"gpu:0", "gpu:3"})
+    for (const json& use : one["devices"])
+      if (use["name"] == device) {
+        EXPECT_EQ(use["units"].size(), 66U) << "a part of every unit";
+      }
+  EXPECT_FALSE(one["runtimes"]["exo"]["reason"].is_null());
+  std::vector<std::string> all = command;
+  all.insert(all.end(), {"--objective", "throughput"});
+  const json many = fitted(all);
+  for (const json& other : many["alternatives"]) EXPECT_GE(many["tokens_per_s"], other["tokens_per_s"]);
+  EXPECT_GT(many["alternatives"].size(), 4U);
+  all.emplace_back("--layers-in-order");
+  const json in_order = fitted(all);
+  EXPECT_EQ(in_order["alternatives"].size(), 1U);
+  EXPECT_EQ(in_order["tokens_per_s"], many["alternatives"][0]["tokens_per_s"]);
+  std::vector<std::string> text = {"fit"};
+  text.insert(text.end(), command.begin(), command.end());
+  EXPECT_THAT(emplace_run(text).out, AllOf(HasSubstr("parallel   tensor-parallel over 4 devices each: "),
+                                           HasSubstr("layers in order: "), HasSubstr("1/4 of input, ")));
+}
+
+TEST_F(FitCommand, DrawsTheTimelineOfATokenAlsoOfDividedLayers) {
+  const std::string picture = folder_ / "token.svg";
+  for (const char* runtime : {"llama.cpp", "vllm"}) {
+    const Finished done = emplace_run({"fit", gguf_, "a100-nvlink-x2", "--runtime", runtime, "--timeline", picture});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("the timeline of a token is written to "));
+    EXPECT_THAT(read_file(picture), AllOf(StartsWith("<svg"), HasSubstr("gpu"), HasSubstr("</svg>")));
+  }
+  // The same picture as that of its placement.
+  const std::string plan = folder_ / "plan.json", again = folder_ / "again.svg";
+  ASSERT_EQ(emplace_run({"fit", gguf_, "laptop", "--timeline", picture, "--placement", plan}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"simulate", gguf_ + "?context=4096@laptop", plan, "--svg", again}).exit_code, 0);
+  EXPECT_EQ(read_file(picture), read_file(again));
+}
+
+TEST_F(FitCommand, WritesNoPlacementOfAPlanThatHasOpsOnSeveralDevices) {
+  const std::vector<std::string> command = {"fit",  "zoo:llama?size=8b", "a100-nvlink-x4",     "--runtime",
+                                            "vllm", "--placement",       folder_ / "plan.json"};
+  expect_refused_naming(command, {"--placement", "tensor-parallel", "--layers-in-order"});
+  std::vector<std::string> in_order = command;
+  in_order.emplace_back("--layers-in-order");
+  EXPECT_EQ(emplace_run(in_order).exit_code, 0);
+}
+
 TEST_F(FitCommand, HasATableOfOtherContextsAndSequences) {
   const json cells = fitted({gguf_, "laptop", "--what-if"})["what_if"];
   EXPECT_EQ(cells.size(), 20U);
@@ -119,6 +173,9 @@ TEST_F(FitCommand, RefusesHostileNumbersAndNames) {
 
 TEST_F(FitCommand, KeepsItsInputs) {
   expect_refused_naming({"fit", gguf_, "laptop", "-o", gguf_}, {"model.gguf"});
+  expect_refused_naming({"fit", gguf_, "laptop", "--timeline", gguf_}, {"model.gguf"});
+  const std::string file = folder_ / "out";
+  expect_refused_naming({"fit", gguf_, "laptop", "-o", file, "--timeline", file}, {"--timeline", "one file"});
   EXPECT_EQ(read_file(gguf_), small_gguf());
 }
 

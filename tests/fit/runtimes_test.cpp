@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -314,6 +315,79 @@ TEST(Runtimes, GetTheTextsOfTheirManuals) {
             "/model/layers.2/, /lm_head)\n");
   EXPECT_EQ(Json::parse(said(s, "exo", two_stages).text)["gpu:1"],
             Json::parse(R"({"model_id": "m.gguf", "start_layer": 2, "end_layer": 2, "n_layers": 3})"));
+}
+
+// Two workers of two devices in each of two replicas, on one host or on two.
+Said parallel_said(const Subject& s, const Assignment& assignment, std::int64_t tensor, std::size_t replicas,
+                   const std::vector<std::string>& host_of_replica) {
+  Said said{s.model, s.chain, assignment, {0, 1, 2}, s.kinds, "m", {.context = 1024, .sequences = 4}};
+  said.parallel.tensor = tensor;
+  said.parallel.replicas = replicas;
+  std::map<std::string, int> next;
+  for (std::size_t r = 0; r < replicas; ++r)
+    for (const std::string& kind : s.kinds) {
+      said.parallel.accelerators.emplace_back();
+      for (std::int64_t i = 0; i < tensor && kind != "cpu"; ++i)
+        said.parallel.accelerators.back().push_back({host_of_replica[r], next[host_of_replica[r]]++});
+    }
+  return said;
+}
+
+TEST(Runtimes, TellHowManyDevicesDivideLayersAndHowManyServersRun) {
+  const Subject s = subject(3, false);
+  const Assignment two_stages = {1, 1, 1, 1, 1, 2, 2, 2}, one_stage(8, 2);
+  const std::string options = " --max-model-len 1024 --max-num-seqs 4";
+  // Ranks are the parts of the first stage, then those of the second.
+  EXPECT_EQ(
+      runtime("vllm").say(parallel_said(s, two_stages, 2, 1, {""})).text,
+      "VLLM_PP_LAYER_PARTITION=2,1 vllm serve m --tensor-parallel-size 2 --pipeline-parallel-size 2" + options + "\n");
+  EXPECT_EQ(runtime("megatron").say(parallel_said(s, two_stages, 2, 1, {""})).text,
+            "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout "
+            "'Et*2|t*1L'\n");
+  // One server for both replicas: each takes the next two of the devices.
+  EXPECT_EQ(runtime("vllm").say(parallel_said(s, one_stage, 2, 2, {"", ""})).text,
+            "CUDA_VISIBLE_DEVICES=2,3,6,7 vllm serve m --tensor-parallel-size 2 --pipeline-parallel-size 1 "
+            "--data-parallel-size 2" +
+                options + "\n");
+  // With stages, and on two hosts, each replica is a server.
+  EXPECT_EQ(runtime("vllm").say(parallel_said(s, two_stages, 1, 2, {"", ""})).text,
+            "VLLM_PP_LAYER_PARTITION=2,1 vllm serve m --pipeline-parallel-size 2" + options +
+                " --port 8000\nCUDA_VISIBLE_DEVICES=2,3 VLLM_PP_LAYER_PARTITION=2,1 vllm serve m "
+                "--pipeline-parallel-size 2" +
+                options + " --port 8001\n");
+  const Saying hosts = runtime("vllm").say(parallel_said(s, one_stage, 1, 2, {"host0", "host1"}));
+  EXPECT_EQ(std::ranges::count(hosts.text, '\n'), 2);
+  EXPECT_THAT(hosts.notes, ::testing::Contains("line 2 is for host1"));
+}
+
+TEST(Runtimes, RunAServerForEachReplicaOfAMixtureOfExperts) {
+  // One server's replicas would wait for each other in every layer of experts.
+  const Subject s = subject(2, true);
+  const Assignment one_stage(8, 1);
+  const Saying saying = runtime("vllm").say(parallel_said(s, one_stage, 1, 2, {"", ""}));
+  EXPECT_THAT(saying.text, ::testing::Not(::testing::HasSubstr("data-parallel")));
+  EXPECT_THAT(saying.text, ::testing::HasSubstr("--port 8001\n"));
+}
+
+TEST(Runtimes, TakeDevicesOfSeveralHostsInTheOrderOfTheRanks) {
+  const Subject s = subject(3, false);
+  const Assignment two_stages = {1, 1, 1, 1, 1, 2, 2, 2};
+  Said said = parallel_said(s, two_stages, 1, 1, {""});
+  said.parallel.accelerators = {{}, {{"host0", 1}}, {{"host1", 0}}};
+  const Saying saying = runtime("vllm").say(said);
+  EXPECT_THAT(saying.text, ::testing::Not(::testing::HasSubstr("CUDA_VISIBLE_DEVICES")));
+  EXPECT_THAT(saying.notes, ::testing::Contains(::testing::HasSubstr("host0/1, host1/0")));
+}
+
+TEST(Runtimes, SayWhyTheyCannotDivideLayersOrRunCopies) {
+  const Subject s = subject(2, false);
+  const Assignment one(6, 1);
+  const auto why = [&](const char* name, const Parallel& parallel) {
+    return why_unsayable(runtime(name).rules, s.chain, s.kinds, one, parallel);
+  };
+  EXPECT_THAT(why("exo", {.tensor = 2}), ::testing::HasSubstr("divides no layer among devices"));
+  EXPECT_THAT(why("megatron", {.replicas = 3}), ::testing::HasSubstr("this plan has 3"));
+  EXPECT_EQ(why("vllm", {.tensor = 2, .replicas = 2}), "");
 }
 
 TEST(Runtimes, SayWhyTheyCannotBeToldAPlan) {

@@ -75,6 +75,10 @@ def test_fit_prints_what_its_schema_says(tmp_path):
     check_output("fit-output", output)
     assert output["fits"] is True and len(output["what_if"]) == 20
     check_output("fit-output", printed("fit", "zoo:llama", "h100-x2", "--objective", "throughput", "--runtime", "vllm", "--json"))
+    divided = ("zoo:llama", "a100-nvlink-x4", "--objective", "throughput", "--sequences", "16", "--runtime", "vllm")
+    output = printed("fit", *divided, "--json")
+    check_output("fit-output", output)
+    assert len(output["alternatives"]) == 6
     output = printed("fit", "zoo:llama?size=405b", "laptop", "--json", codes=(3,))
     check_output("fit-output", output)
     assert output["fits"] is False and output["longest_context"] == 0

@@ -33,13 +33,40 @@ std::uint8_t device_of(const Said& said, UnitKind kind) {
   return said.assignment.at(0);
 }
 
-std::string visible_devices(const Said& said) {
+std::vector<Parallel::Accelerator> ranks_of(const Said& said, std::size_t first_replica, std::size_t count) {
+  const std::size_t devices = said.chain.device_count();
+  std::vector<Parallel::Accelerator> ranks;
+  for (std::size_t r = first_replica; r < first_replica + count; ++r)
+    for (const Piece& piece : pieces_of(said)) {
+      if (!said.parallel.accelerators.empty()) {
+        const auto& behind = said.parallel.accelerators[r * devices + piece.device];
+        ranks.insert(ranks.end(), behind.begin(), behind.end());
+      } else if (const int number = accelerator_number(said, piece.device); number >= 0) {
+        ranks.push_back({"", number});
+      }
+    }
+  return ranks;
+}
+
+bool are_of_one_host(const std::vector<Parallel::Accelerator>& ranks) {
+  return std::ranges::all_of(ranks, [&](const auto& rank) { return rank.host == ranks[0].host; });
+}
+
+std::string visible_devices(const std::vector<Parallel::Accelerator>& ranks) {
   std::vector<int> numbers;
-  for (const Piece& piece : pieces_of(said))
-    if (const int number = accelerator_number(said, piece.device); number >= 0) numbers.push_back(number);
   bool first_ones = true;
-  for (std::size_t i = 0; i < numbers.size(); ++i) first_ones = first_ones && numbers[i] == static_cast<int>(i);
-  return first_ones ? "" : fmt::format("CUDA_VISIBLE_DEVICES={} ", fmt::join(numbers, ","));
+  for (const Parallel::Accelerator& rank : ranks) {
+    first_ones = first_ones && rank.number == static_cast<int>(numbers.size());
+    numbers.push_back(rank.number);
+  }
+  return first_ones || !are_of_one_host(ranks) ? "" : fmt::format("CUDA_VISIBLE_DEVICES={} ", fmt::join(numbers, ","));
+}
+
+std::string ranks_text(const std::vector<Parallel::Accelerator>& ranks) {
+  std::string text;
+  for (const Parallel::Accelerator& rank : ranks)
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", rank.host, rank.host.empty() ? "" : "/", rank.number);
+  return text;
 }
 
 std::span<const RuntimeEntry> runtimes() {
