@@ -112,12 +112,10 @@ TEST_F(FitCommand, DividesLayersAndRunsReplicasWhereTheRuntimeCan) {
 
 TEST_F(FitCommand, DrawsTheTimelineOfATokenAlsoOfDividedLayers) {
   const std::string picture = folder_ / "token.svg";
-  for (const char* runtime : {"llama.cpp", "vllm"}) {
-    const Finished done = emplace_run({"fit", gguf_, "a100-nvlink-x2", "--runtime", runtime, "--timeline", picture});
-    EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.out, HasSubstr("the timeline of a token is written to "));
-    EXPECT_THAT(read_file(picture), AllOf(StartsWith("<svg"), HasSubstr("gpu"), HasSubstr("</svg>")));
-  }
+  const Finished done = emplace_run({"fit", "zoo:llama", "a100-nvlink-x2", "--runtime", "vllm", "--timeline", picture});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("the timeline of a token is written to "));
+  EXPECT_THAT(read_file(picture), AllOf(StartsWith("<svg"), HasSubstr(">gpu:0-1<"), HasSubstr("ggml.mul_mat")));
   // The same picture as that of its placement.
   const std::string plan = folder_ / "plan.json", again = folder_ / "again.svg";
   ASSERT_EQ(emplace_run({"fit", gguf_, "laptop", "--timeline", picture, "--placement", plan}).exit_code, 0);
