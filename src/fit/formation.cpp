@@ -244,7 +244,7 @@ std::vector<Formation> formations_of(const Machine& machine, const language::Lan
   for (std::size_t tensor = 1; tensor <= most_tensor; ++tensor) {
     const auto parts = static_cast<std::int64_t>(tensor);
     const std::vector<Worker> workers = workers_of(machine, tensor);
-    if (workers.empty() || (tensor > 1 && !language::shard_of(model, parts))) continue;
+    if (workers.empty() || (tensor > 1 && !language::shard_of(model, parts, rules.repeats_keys))) continue;
     const auto classes = classes_of(machine, workers);
     const std::size_t most =
         rules.replicas && aim == Aim::throughput

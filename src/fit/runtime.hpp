@@ -23,6 +23,7 @@ struct Rules {
   bool input_on_host = false;  // whatever the plan
   bool one_accelerator = false;
   bool tensor_parallel = false;  // several equal devices can have a part of every layer each
+  bool repeats_keys = false;     // these may be more than the key-value heads
   bool replicas = false;         // it runs the model several times, and requests are divided among them
 };
 

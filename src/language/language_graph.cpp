@@ -47,8 +47,11 @@ void add_output(StepBuilder& step, Operand x) {
   step.begin("output", "output", "", step.model.output);
   x = step.norm("output_norm", x);
   std::vector<Operand> operands = {x};
-  for (const Operand& each : step.rest(x, [](const Weight& weight) { return !weight.name.starts_with("output."); }))
-    operands.push_back(each);
+  // What is beside the matrix of the vocabulary, such as its bias, is an operand of its product. A tied one has none.
+  const auto is_rest = [&](const Weight& weight) {
+    return step.model.is_tied() || weight.name.substr(0, weight.name.rfind('.')) != "output";
+  };
+  for (const Operand& each : step.rest(x, is_rest)) operands.push_back(each);
   if (operands.size() > 1) x = step.add("output_rest", "Sum", std::move(operands), step.sizes_of(x));
   if (step.model.is_tied()) {
     Weight copy = *embedding_of(step.model);

@@ -25,7 +25,8 @@ bool is_in(Names names, std::string_view name) { return std::ranges::find(names,
 
 class Sharder {
  public:
-  Sharder(const LanguageModel& model, std::int64_t parts) : model_(model), parts_(parts) {}
+  Sharder(const LanguageModel& model, std::int64_t parts, bool repeat_keys)
+      : model_(model), parts_(parts), repeat_keys_(repeat_keys) {}
 
   std::optional<LanguageModel> shard() {
     LanguageModel out = model_;
@@ -48,7 +49,7 @@ class Sharder {
     if (layer.heads % parts_ != 0) return false;
     layer.heads /= parts_;
     if (layer.find("attn_kv_a_mqa.weight") == nullptr) {
-      if (layer.kv_heads % parts_ != 0 && parts_ % layer.kv_heads != 0) return false;
+      if (layer.kv_heads % parts_ != 0 && (!repeat_keys_ || parts_ % layer.kv_heads != 0)) return false;
       layer.kv_heads = std::max<std::int64_t>(1, layer.kv_heads / parts_);
       layer.cached_keys = whole.cached_keys / whole.kv_heads * layer.kv_heads;
       layer.cached_values = whole.cached_values / whole.kv_heads * layer.kv_heads;
@@ -102,13 +103,14 @@ class Sharder {
 
   const LanguageModel& model_;
   std::int64_t parts_;
+  bool repeat_keys_;
   bool fits_ = true;
 };
 
 }  // namespace
 
-std::optional<LanguageModel> shard_of(const LanguageModel& model, std::int64_t parts) {
-  return Sharder(model, parts).shard();
+std::optional<LanguageModel> shard_of(const LanguageModel& model, std::int64_t parts, bool repeat_keys) {
+  return Sharder(model, parts, repeat_keys).shard();
 }
 
 }  // namespace emplace::language

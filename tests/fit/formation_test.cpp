@@ -14,8 +14,12 @@ namespace {
 using ::testing::ElementsAre;
 using Members = std::vector<std::size_t>;
 
-const Rules all_rules = {
-    .whole_layers = true, .in_pieces = true, .uses_hosts = false, .tensor_parallel = true, .replicas = true};
+const Rules all_rules = {.whole_layers = true,
+                         .in_pieces = true,
+                         .uses_hosts = false,
+                         .tensor_parallel = true,
+                         .repeats_keys = true,
+                         .replicas = true};
 
 std::vector<std::string> names(const std::vector<Formation>& formations) {
   std::vector<std::string> list;
@@ -50,6 +54,16 @@ TEST(Formation, HasOneReplicaForLatencyAndNoMoreThanSequences) {
 
 TEST(Formation, IsPlainForRuntimesThatDivideNoLayer) {
   EXPECT_EQ(formations_of(gpus(4), tiny_model(), Rules{}, Aim::throughput, 8).size(), 1U);
+}
+
+TEST(Formation, HasNoMoreDevicesInAWorkerThanKeyValueHeadsWhereTheRuntimeDoesNotRepeatThem) {
+  auto shape = tiny_architecture();
+  shape.kv_heads = 2;
+  const auto model = language::make_language_model(shape, "shared keys");
+  Rules rules = all_rules;
+  EXPECT_EQ(formations_of(gpus(4), model, rules, Aim::latency, 1).back().parallel.tensor, 4);
+  rules.repeats_keys = false;
+  EXPECT_EQ(formations_of(gpus(4), model, rules, Aim::latency, 1).back().parallel.tensor, 2);
 }
 
 TEST(Formation, JoinsOnlyEqualDevicesOfOneHostThatHaveRoutes) {

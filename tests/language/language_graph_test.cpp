@@ -199,6 +199,21 @@ TEST(LanguageGraph, WeightsThatNoOpKnowsAreProductsOrOperands) {
   EXPECT_EQ(resident_bytes(graph, op_named(graph, "blk.0.attn_residual")), 256);
 }
 
+// Found by fuzzing: a bias of an output whose matrix is the embedding's, and weights beside the output's matrix.
+TEST(LanguageGraph, EveryWeightOfTheOutputIsInAnOp) {
+  for (const bool tied : {false, true}) {
+    Architecture a = dense_architecture();
+    a.tied = tied;
+    LanguageModel model = model_of(a);
+    model.output.push_back({"output.bias", {1000}, "F32", 4000});
+    model.output.push_back({"output.extra.weight", {64, 96}, "F16", 64 * 96 * 2});
+    const Graph graph = language_graph(model, decode(256, 1), "test");
+    EXPECT_EQ(cost_named(graph, "output.extra").flops, 2.0 * 64 * 96);
+    EXPECT_EQ(statistics(graph).parameters, model.parameters());
+    EXPECT_EQ(resident_bytes(graph, op_named(graph, "output")), 64 * 1000 * 2 + (tied ? 0 : 4000));
+  }
+}
+
 std::string refusal(const Scenario& scenario, const LanguageModel& model = model_of(dense_architecture())) {
   try {
     (void)language_graph(model, scenario, "model.gguf");

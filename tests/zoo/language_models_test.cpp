@@ -14,6 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Parameters as the model cards and the indices of the *.safetensors files give them.
+// tests/frameworks/test_language_presets.py compares the same models with those of transformers.
 TEST(LanguageModels, HaveAsManyParametersAsPublished) {
   const std::pair<const char*, std::int64_t> published[] = {
       {"llama?size=1b", 1235814400},          {"llama?size=3b", 3212749824},

@@ -59,8 +59,12 @@ RuntimeEntry vllm_runtime() {
   entry.name = "vllm";
   entry.summary = "VLLM_PP_LAYER_PARTITION and the options of vllm serve, tensor and data parallel.";
   entry.reference = "vLLM, vllm/distributed/utils.py";
-  entry.rules = {
-      .whole_layers = true, .in_pieces = true, .uses_hosts = false, .tensor_parallel = true, .replicas = true};
+  entry.rules = {.whole_layers = true,
+                 .in_pieces = true,
+                 .uses_hosts = false,
+                 .tensor_parallel = true,
+                 .repeats_keys = true,
+                 .replicas = true};
   entry.say = say_vllm;
   return entry;
 }
