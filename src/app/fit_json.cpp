@@ -16,7 +16,7 @@ Json devices_json(const fit::Fit& fit) {
     Json units = Json::array();
     if (fit.plan)
       for (std::size_t u = 0; u < fit.chain.size(); ++u)
-        if (use.worker == fit.plan->assignment[u]) units.push_back(fit.chain.units[u].name);
+        if (use.chain_device == fit.plan->assignment[u]) units.push_back(fit.chain.units[u].name);
     devices.push_back({{"name", use.name},
                        {"kind", use.kind},
                        {"memory_bytes", or_null(use.memory)},

@@ -102,7 +102,7 @@ std::string parallel_text(const Fit& fit) {
 std::string holds(const Fit& fit, std::size_t d) {
   std::vector<std::pair<fit::UnitKind, std::size_t>> counts;
   for (std::size_t u = 0; u < fit.chain.size(); ++u) {
-    if (fit.devices[d].worker != fit.plan->assignment[u]) continue;
+    if (fit.devices[d].chain_device != fit.plan->assignment[u]) continue;
     const auto found =
         std::ranges::find(counts, fit.chain.units[u].kind, &std::pair<fit::UnitKind, std::size_t>::first);
     if (found == counts.end())

@@ -10,7 +10,7 @@ namespace emplace::fit {
 
 namespace {
 
-// The request as the workers of one replica see it, and what is found for it.
+// The request as the groups of one replica see it, and what is found for it.
 class Attempt {
  public:
   Attempt(const FitRequest& request, const Formation& formation)
@@ -68,7 +68,7 @@ double bound_of(const Attempts& attempts) {
   return most;
 }
 
-// From the devices of a formation to those of the machine: each has what its worker's device has.
+// From the devices of a formation to those of the machine: each has what its group's device has.
 std::vector<DeviceUse> on_machine(const std::vector<DeviceUse>& uses, const machine::Machine& machine,
                                   const Formation& formation) {
   std::vector<DeviceUse> out;
@@ -76,7 +76,7 @@ std::vector<DeviceUse> on_machine(const std::vector<DeviceUse>& uses, const mach
     out.push_back({.name = device.name,
                    .kind = device.kind,
                    .memory = device.memory_limited ? device.memory_bytes : no_memory_limit,
-                   .worker = {}});
+                   .chain_device = {}});
   for (std::size_t i = 0; i < formation.members.size(); ++i)
     for (const std::size_t member : formation.members[i]) {
       DeviceUse use = uses[i % uses.size()];

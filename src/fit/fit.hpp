@@ -39,7 +39,7 @@ struct DeviceUse {
   Bytes memory = 0;  // no_memory_limit
   Bytes weights = 0, cache = 0, buffers = 0, reserved = 0;
   std::size_t units = 0;
-  std::optional<std::size_t> worker = {};  // the device of the chain that it is, or is a part of; none: left out
+  std::optional<std::size_t> chain_device = {};  // the device of the chain that it is, or is a part of; none: left out
 
   [[nodiscard]] Bytes used() const { return weights + cache + buffers + reserved; }
   // Below zero: so much is missing.
@@ -83,7 +83,7 @@ struct Fit {
   Bytes least = 0;                 // bytes that weights, cache and buffers take at least, over all devices
   Bytes available = 0;             // bytes of the devices that the runtime can use; no_memory_limit
   Saying saying;
-  Parallel parallel;                      // of the plan; `chain`, `problem` and `kinds` are of one replica's workers
+  Parallel parallel;                      // of the plan; `chain`, `problem` and `kinds` are of one replica's groups
   std::vector<Alternative> alternatives;  // all that were tried, that of the plan included; the first is plain
 };
 

@@ -241,7 +241,7 @@ double Fitter::first_token() const {
 
 void Fitter::add_device(std::size_t d) {
   DeviceUse use{.name = fit_.chain.devices[d], .kind = fit_.kinds[d], .memory = fit_.problem.devices[d].memory};
-  use.worker = d;
+  use.chain_device = d;
   if (fit_.plan) {
     for (std::size_t u = 0; u < fit_.chain.size(); ++u) {
       if (fit_.plan->assignment[u] != d) continue;

@@ -9,7 +9,7 @@
 
 namespace emplace::fit {
 
-// Of `request` the model is what one device of a worker holds, the machine that of the formation, the sequences those
+// Of `request` the model is what one device of a group holds, the machine that of the formation, the sequences those
 // of one replica. Both must outlive this object.
 class Fitter {
  public:

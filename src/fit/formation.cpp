@@ -17,7 +17,7 @@ namespace {
 using machine::Machine;
 using machine::MachineDevice;
 using machine::MachineRoute;
-using Worker = std::vector<std::size_t>;  // positions in the machine
+using Group = std::vector<std::size_t>;  // positions in the machine
 
 bool have_equal_figures(const MachineDevice& a, const MachineDevice& b) {
   const auto figures = [](const MachineDevice& d) {
@@ -46,78 +46,78 @@ double s_per_byte_of(const Machine& machine, const MachineRoute& route) {
   return most;
 }
 
-bool are_joined(const Machine& machine, const Worker& worker) {
-  for (const std::size_t a : worker)
-    for (const std::size_t b : worker)
+bool are_joined(const Machine& machine, const Group& group) {
+  for (const std::size_t a : group)
+    for (const std::size_t b : group)
       if (a != b && route_between(machine, a, b) == nullptr) return false;
   return true;
 }
 
 // Accelerators of one host that are equal, `size` at a time.
-std::vector<Worker> workers_of(const Machine& machine, std::size_t size) {
-  std::vector<Worker> open, workers;
+std::vector<Group> groups_of(const Machine& machine, std::size_t size) {
+  std::vector<Group> open, groups;
   for (std::size_t d = 0; d < machine.devices.size(); ++d) {
     const MachineDevice& device = machine.devices[d];
     if (is_host_kind(device.kind)) continue;
-    auto found = std::ranges::find_if(open, [&](const Worker& worker) {
-      const MachineDevice& first = machine.devices[worker[0]];
+    auto found = std::ranges::find_if(open, [&](const Group& group) {
+      const MachineDevice& first = machine.devices[group[0]];
       return have_equal_figures(first, device) && host_of(first.name) == host_of(device.name);
     });
-    if (found == open.end()) found = open.insert(open.end(), Worker{});
+    if (found == open.end()) found = open.insert(open.end(), Group{});
     found->push_back(d);
     if (found->size() < size) continue;
-    if (are_joined(machine, *found)) workers.push_back(std::move(*found));
+    if (are_joined(machine, *found)) groups.push_back(std::move(*found));
     open.erase(found);
   }
-  std::ranges::sort(workers);
-  return workers;
+  std::ranges::sort(groups);
+  return groups;
 }
 
-// Workers in classes of equal ones.
-std::vector<std::vector<Worker>> classes_of(const Machine& machine, const std::vector<Worker>& workers) {
-  std::vector<std::vector<Worker>> classes;
-  for (const Worker& worker : workers) {
-    auto found = std::ranges::find_if(classes, [&](const std::vector<Worker>& equal) {
-      return have_equal_figures(machine.devices[equal[0][0]], machine.devices[worker[0]]);
+// Groups in classes of equal ones.
+std::vector<std::vector<Group>> classes_of(const Machine& machine, const std::vector<Group>& groups) {
+  std::vector<std::vector<Group>> classes;
+  for (const Group& group : groups) {
+    auto found = std::ranges::find_if(classes, [&](const std::vector<Group>& equal) {
+      return have_equal_figures(machine.devices[equal[0][0]], machine.devices[group[0]]);
     });
-    if (found == classes.end()) found = classes.insert(classes.end(), std::vector<Worker>{});
-    found->push_back(worker);
+    if (found == classes.end()) found = classes.insert(classes.end(), std::vector<Group>{});
+    found->push_back(group);
   }
   return classes;
 }
 
-std::vector<std::size_t> per_replica(const std::vector<std::vector<Worker>>& classes, std::size_t replicas) {
+std::vector<std::size_t> per_replica(const std::vector<std::vector<Group>>& classes, std::size_t replicas) {
   std::vector<std::size_t> counts;
-  for (const std::vector<Worker>& equal : classes) counts.push_back(equal.size() / replicas);
+  for (const std::vector<Group>& equal : classes) counts.push_back(equal.size() / replicas);
   return counts;
 }
 
-std::string name_of_worker(const Machine& machine, const Worker& worker) {
-  const std::string& first = machine.devices[worker.front()].name;
-  if (worker.size() == 1) return first;
-  const std::string& last = machine.devices[worker.back()].name;
+std::string name_of_group(const Machine& machine, const Group& group) {
+  const std::string& first = machine.devices[group.front()].name;
+  if (group.size() == 1) return first;
+  const std::string& last = machine.devices[group.back()].name;
   const std::size_t colon = first.rfind(':');
-  const bool in_a_row = worker.back() - worker.front() + 1 == worker.size() && colon != std::string::npos &&
+  const bool in_a_row = group.back() - group.front() + 1 == group.size() && colon != std::string::npos &&
                         last.substr(0, colon + 1) == first.substr(0, colon + 1);
   if (in_a_row) return first + "-" + last.substr(colon + 1);
   std::string name = first;
-  for (std::size_t i = 1; i < worker.size(); ++i) name += "+" + machine.devices[worker[i]].name;
+  for (std::size_t i = 1; i < group.size(); ++i) name += "+" + machine.devices[group[i]].name;
   return name;
 }
 
-// Around the worker's devices in their order. Hops of all rings that are busy at the same time share channels.
-Ring ring_of(const Machine& machine, const Worker& worker, const std::vector<Worker>& busy) {
-  if (worker.size() < 2) return {};
-  const auto each_hop = [&](const Worker& of, auto&& visit) {
+// Around the group's devices in their order. Hops of all rings that are busy at the same time share channels.
+Ring ring_of(const Machine& machine, const Group& group, const std::vector<Group>& busy) {
+  if (group.size() < 2) return {};
+  const auto each_hop = [&](const Group& of, auto&& visit) {
     for (std::size_t i = 0; i < of.size(); ++i) visit(*route_between(machine, of[i], of[(i + 1) % of.size()]));
   };
   std::vector<double> uses(machine.channels.size(), 0);
-  for (const Worker& each : busy)
+  for (const Group& each : busy)
     each_hop(each, [&](const MachineRoute& route) {
       for (const std::size_t channel : route.channels) ++uses[channel];
     });
   Ring ring;
-  each_hop(worker, [&](const MachineRoute& route) {
+  each_hop(group, [&](const MachineRoute& route) {
     ring.latency_s = std::max(ring.latency_s, latency_of(machine, route));
     for (const std::size_t c : route.channels) {
       const machine::MachineChannel& channel = machine.channels[c];
@@ -129,7 +129,7 @@ Ring ring_of(const Machine& machine, const Worker& worker, const std::vector<Wor
 
 // Numbered in their hosts; hosts have none.
 std::vector<std::vector<Parallel::Accelerator>> accelerators_of(const Machine& machine,
-                                                                const std::vector<Worker>& members) {
+                                                                const std::vector<Group>& members) {
   std::vector<Parallel::Accelerator> all;
   std::map<std::string, int> seen;
   for (const MachineDevice& device : machine.devices) {
@@ -143,29 +143,29 @@ std::vector<std::vector<Parallel::Accelerator>> accelerators_of(const Machine& m
   return out;
 }
 
-// A formation from its workers by replica; nullopt if a replica's routes are slower than those of the first one.
+// A formation from its groups by replica; nullopt if a replica's routes are slower than those of the first one.
 class Former {
  public:
-  Former(const Machine& machine, std::int64_t tensor, std::vector<std::vector<Worker>> replicas)
+  Former(const Machine& machine, std::int64_t tensor, std::vector<std::vector<Group>> replicas)
       : machine_(machine), replicas_(std::move(replicas)) {
     formation_.parallel.tensor = tensor;
     formation_.parallel.replicas = replicas_.size();
   }
 
   std::optional<Formation> form(Aim aim) {
-    std::vector<Worker> hosts;
+    std::vector<Group> hosts;
     for (std::size_t d = 0; d < machine_.devices.size(); ++d)
       if (is_host_kind(machine_.devices[d].kind)) hosts.push_back({d});
-    for (std::vector<Worker>& replica : replicas_) replica.insert(replica.begin(), hosts.begin(), hosts.end());
-    std::vector<Worker> all;
+    for (std::vector<Group>& replica : replicas_) replica.insert(replica.begin(), hosts.begin(), hosts.end());
+    std::vector<Group> all;
     for (const auto& replica : replicas_)
-      std::ranges::copy_if(replica, std::back_inserter(all), [](const Worker& worker) { return worker.size() > 1; });
+      std::ranges::copy_if(replica, std::back_inserter(all), [](const Group& group) { return group.size() > 1; });
     formation_.machine.name = machine_.name;
-    for (const Worker& worker : replicas_[0]) {
-      MachineDevice device = machine_.devices[worker[0]];
-      device.name = name_of_worker(machine_, worker);
+    for (const Group& group : replicas_[0]) {
+      MachineDevice device = machine_.devices[group[0]];
+      device.name = name_of_group(machine_, group);
       formation_.machine.devices.push_back(std::move(device));
-      formation_.rings.push_back(ring_of(machine_, worker, aim == Aim::latency ? std::vector<Worker>{worker} : all));
+      formation_.rings.push_back(ring_of(machine_, group, aim == Aim::latency ? std::vector<Group>{group} : all));
     }
     if (!add_routes()) return std::nullopt;
     for (const auto& replica : replicas_)
@@ -176,7 +176,7 @@ class Former {
 
  private:
   bool add_routes() {
-    const std::vector<Worker>& first = replicas_[0];
+    const std::vector<Group>& first = replicas_[0];
     for (std::size_t a = 0; a < first.size(); ++a)
       for (std::size_t b = 0; b < first.size(); ++b) {
         if (a == b) continue;
@@ -193,7 +193,7 @@ class Former {
   [[nodiscard]] bool is_as_fast_everywhere(std::size_t a, std::size_t b, const MachineRoute* route) const {
     const auto is_host = [&](std::size_t d) { return is_host_kind(formation_.machine.devices[d].kind); };
     if (route == nullptr || is_host(a) || is_host(b)) return true;  // no plan of the first replica uses it
-    return std::ranges::all_of(replicas_, [&](const std::vector<Worker>& replica) {
+    return std::ranges::all_of(replicas_, [&](const std::vector<Group>& replica) {
       const MachineRoute* other = route_between(machine_, replica[a][0], replica[b][0]);
       return other != nullptr && latency_of(machine_, *other) <= latency_of(machine_, *route) &&
              s_per_byte_of(machine_, *other) <= s_per_byte_of(machine_, *route);
@@ -207,7 +207,7 @@ class Former {
   }
 
   const Machine& machine_;
-  std::vector<std::vector<Worker>> replicas_;
+  std::vector<std::vector<Group>> replicas_;
   Formation formation_;
   std::map<std::size_t, std::size_t> numbers_;  // of channels
 };
@@ -220,8 +220,8 @@ Formation plain_formation(const Machine& machine) {
   return plain;
 }
 
-std::vector<std::vector<Worker>> divided(const std::vector<std::vector<Worker>>& classes, std::size_t replicas) {
-  std::vector<std::vector<Worker>> out(replicas);
+std::vector<std::vector<Group>> divided(const std::vector<std::vector<Group>>& classes, std::size_t replicas) {
+  std::vector<std::vector<Group>> out(replicas);
   const std::vector<std::size_t> counts = per_replica(classes, replicas);
   for (std::size_t r = 0; r < replicas; ++r) {
     for (std::size_t c = 0; c < classes.size(); ++c)
@@ -243,12 +243,12 @@ std::vector<Formation> formations_of(const Machine& machine, const language::Lan
   const std::size_t most_tensor = rules.tensor_parallel ? machine.devices.size() : 1;
   for (std::size_t tensor = 1; tensor <= most_tensor; ++tensor) {
     const auto parts = static_cast<std::int64_t>(tensor);
-    const std::vector<Worker> workers = workers_of(machine, tensor);
-    if (workers.empty() || (tensor > 1 && !language::shard_of(model, parts, rules.repeats_keys))) continue;
-    const auto classes = classes_of(machine, workers);
+    const std::vector<Group> groups = groups_of(machine, tensor);
+    if (groups.empty() || (tensor > 1 && !language::shard_of(model, parts, rules.repeats_keys))) continue;
+    const auto classes = classes_of(machine, groups);
     const std::size_t most =
         rules.replicas && aim == Aim::throughput
-            ? std::min(workers.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, sequences)))
+            ? std::min(groups.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, sequences)))
             : 1;
     for (std::size_t replicas = 1; replicas <= most; ++replicas) {
       if (tensor == 1 && replicas == 1) continue;

@@ -1,5 +1,5 @@
-// How a machine's accelerators work together: workers of several equal devices that have a part of every layer each
-// (tensor parallelism), and replicas of the whole model on as many workers each. The planner sees the workers of one
+// How a machine's accelerators work together: groups of several equal devices that have a part of every layer each
+// (tensor parallelism), and replicas of the whole model on as many groups each. The planner sees the groups of one
 // replica as the devices of a machine.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace emplace::fit {
 
-// The devices of a worker exchange results around a ring, whose slowest step counts.
+// The devices of a group exchange results around a ring, whose slowest step counts.
 struct Ring {
   double latency_s = 0;
   double s_per_byte = 0;
@@ -24,21 +24,21 @@ struct Ring {
 
 struct Formation {
   Parallel parallel;
-  machine::Machine machine;  // the hosts, and the workers of the first replica, each as fast as one of its devices
+  machine::Machine machine;  // the hosts, and the groups of the first replica, each as fast as one of its devices
   std::vector<Ring> rings;   // of each device of `machine`
   // Entry r * D + d: positions in the original machine of what device d of `machine` stands for in replica r.
   std::vector<std::vector<std::size_t>> members;
 };
 
 // Every device for itself and one replica come first, then what the runtime can do besides: devices of one host that
-// are equal and have routes to each other form workers, those after one another in the machine's order; their number
-// divides the model's heads. Replicas have equal workers, as many of each kind as there can be, and at least one of the
+// are equal and have routes to each other form groups, those after one another in the machine's order; their number
+// divides the model's heads. Replicas have equal groups, as many of each kind as there can be, and at least one of the
 // `sequences`; for latency there is one replica.
 [[nodiscard]] std::vector<Formation> formations_of(const machine::Machine& machine,
                                                    const language::LanguageModel& model, const Rules& rules, Aim aim,
                                                    std::int64_t sequences);
 
-// Adds to the times of a step's ops on each device what its worker's devices exchange: all-reduces of what comes after
+// Adds to the times of a step's ops on each device what its group's devices exchange: all-reduces of what comes after
 // an embedding, an attention and a feed-forward part (2(k - 1) steps with a k-th of the result around a ring,
 // Patarasuk and Yuan 2009), and the parts of the logits.
 void add_exchanges(Problem& problem, const Formation& formation);

@@ -31,7 +31,7 @@ std::vector<std::string> names(const std::vector<Formation>& formations) {
   return list;
 }
 
-TEST(Formation, TriesWorkersThatTheHeadsDivideIntoAndAsManyReplicasAsThereAreWorkers) {
+TEST(Formation, TriesGroupsThatTheHeadsDivideIntoAndAsManyReplicasAsThereAreGroups) {
   const auto machine = gpus(4);
   EXPECT_THAT(names(formations_of(machine, tiny_model(), all_rules, Aim::throughput, 8)),
               ElementsAre("cpu gpu:0 gpu:1 gpu:2 gpu:3 layers in order",  //
@@ -56,7 +56,7 @@ TEST(Formation, IsPlainForRuntimesThatDivideNoLayer) {
   EXPECT_EQ(formations_of(gpus(4), tiny_model(), Rules{}, Aim::throughput, 8).size(), 1U);
 }
 
-TEST(Formation, HasNoMoreDevicesInAWorkerThanKeyValueHeadsWhereTheRuntimeDoesNotRepeatThem) {
+TEST(Formation, HasNoMoreDevicesInAGroupThanKeyValueHeadsWhereTheRuntimeDoesNotRepeatThem) {
   auto shape = tiny_architecture();
   shape.kv_heads = 2;
   const auto model = language::make_language_model(shape, "shared keys");
@@ -72,7 +72,7 @@ TEST(Formation, JoinsOnlyEqualDevicesOfOneHostThatHaveRoutes) {
   EXPECT_THAT(names(formations_of(unlike, tiny_model(), all_rules, Aim::latency, 1)),
               ElementsAre("cpu gpu:0 gpu:1 big:0 layers in order", "cpu gpu:0-1 tensor-parallel over 2 devices each"));
   EXPECT_EQ(formations_of(gpus(2, {.peers = false}), tiny_model(), all_rules, Aim::latency, 1).size(), 1U);
-  // Two hosts of two devices: workers of two, none of four, and a replica for each host.
+  // Two hosts of two devices: groups of two, none of four, and a replica for each host.
   const auto hosts = gpus(2, {.hosts = 2});
   const auto formations = formations_of(hosts, tiny_model(), all_rules, Aim::throughput, 8);
   const Formation& last = formations.back();
@@ -82,7 +82,7 @@ TEST(Formation, JoinsOnlyEqualDevicesOfOneHostThatHaveRoutes) {
   EXPECT_EQ(last.parallel.accelerators.back()[1].number, 1);
 }
 
-TEST(Formation, DividesUnlikeWorkersEquallyAmongReplicas) {
+TEST(Formation, DividesUnlikeGroupsEquallyAmongReplicas) {
   // Four gpus and two big ones: two replicas of two and one.
   const auto formations = formations_of(gpus(4, {.more = 2}), tiny_model(), all_rules, Aim::throughput, 8);
   const auto found = std::ranges::find_if(
@@ -93,7 +93,7 @@ TEST(Formation, DividesUnlikeWorkersEquallyAmongReplicas) {
                                           Members{0}, Members{3}, Members{4}, Members{6}));
 }
 
-TEST(Formation, CountsWhatTheDevicesOfAWorkerExchange) {
+TEST(Formation, CountsWhatTheDevicesOfAGroupExchange) {
   const auto machine = gpus(2);
   const auto model = *language::shard_of(tiny_model(), 2);
   const Formation pair = formations_of(machine, tiny_model(), all_rules, Aim::latency, 1)[1];
@@ -110,14 +110,14 @@ TEST(Formation, CountsWhatTheDevicesOfAWorkerExchange) {
   // Five all-reduces (the embedding, and two in each of two layers) of 64 numbers of 4 bytes: two steps of 1 us and 128
   // bytes. The other half of 512 logits: one step of 1 us and 1024 bytes. In picoseconds.
   EXPECT_EQ(added, 5 * (2 * (1'000'000 + 128'000)) + 1'000'000 + 1'024'000);
-  EXPECT_EQ(after.op_time[0], before.op_time[0]) << "the host is no worker";
+  EXPECT_EQ(after.op_time[0], before.op_time[0]) << "the host is no group";
 }
 
 TEST(Formation, SharesABusAmongTheHopsOfARing) {
   // Around four devices there are four hops, all on one bus of 1 GB/s.
   const auto formations = formations_of(gpus(4, {.bus = true}), tiny_model(), all_rules, Aim::latency, 1);
   EXPECT_DOUBLE_EQ(formations.back().rings[1].s_per_byte, 4e-9);
-  // Two workers of two at the same time share it too.
+  // Two groups of two at the same time share it too.
   for (const Aim aim : {Aim::latency, Aim::throughput}) {
     const auto pairs = formations_of(gpus(4, {.bus = true}), tiny_model(), all_rules, aim, 1);
     const auto found = std::ranges::find_if(pairs, [](const Formation& f) { return f.parallel.tensor == 2; });

@@ -75,7 +75,7 @@ TEST(Parallel, KeepsLayersInOrderWhereLinksCostMore) {
   EXPECT_TRUE(found.proved);
 }
 
-TEST(Parallel, HoldsItsPartOnEachDeviceOfAWorker) {
+TEST(Parallel, HoldsItsPartOnEachDeviceOfAGroup) {
   const auto model = tiny_model();
   const Fit found = fit(vllm_request(model, gpus(2, {.bytes_per_s = 1e7}), Aim::latency));
   ASSERT_TRUE(found.plan);
@@ -85,7 +85,7 @@ TEST(Parallel, HoldsItsPartOnEachDeviceOfAWorker) {
   for (const std::size_t d : {1U, 2U}) {
     EXPECT_EQ(found.devices[d].weights, weights);
     EXPECT_EQ(found.devices[d].cache, 2 * 2 * 256 * 64 * 2 / 2) << "two of four heads";
-    EXPECT_EQ(found.devices[d].worker, found.devices[1].worker);
+    EXPECT_EQ(found.devices[d].chain_device, found.devices[1].chain_device);
   }
   EXPECT_EQ(found.devices[0].units, 0U);
 }
@@ -130,7 +130,7 @@ TEST(Parallel, LeavesOutWhatTheUserDoesNotWant) {
   EXPECT_EQ(found.alternatives.size(), 1U);
 }
 
-// All divisions of equal layers among equal workers, all sizes of workers and all numbers of replicas, counted by this
+// All divisions of equal layers among equal groups, all sizes of groups and all numbers of replicas, counted by this
 // test: the ring's steps, the stages' loads, the room.
 class AllPlans {
  public:
@@ -147,21 +147,21 @@ class AllPlans {
   }
 
  private:
-  // Whether there are more replicas than sequences, or could be one more with as many workers.
+  // Whether there are more replicas than sequences, or could be one more with as many groups.
   [[nodiscard]] bool has_one_more(std::int64_t tensor, std::int64_t replicas) const {
-    const std::int64_t workers = count_ / tensor, sequences = request_.scenario.sequences;
+    const std::int64_t groups = count_ / tensor, sequences = request_.scenario.sequences;
     return replicas > sequences ||
-           (replicas < std::min(workers, sequences) && workers / replicas == workers / (replicas + 1));
+           (replicas < std::min(groups, sequences) && groups / replicas == groups / (replicas + 1));
   }
 
-  void divide(const language::LanguageModel& part, std::int64_t tensor, std::int64_t replicas, std::int64_t workers) {
+  void divide(const language::LanguageModel& part, std::int64_t tensor, std::int64_t replicas, std::int64_t groups) {
     language::Scenario scenario = request_.scenario;
     scenario.sequences = (scenario.sequences + replicas - 1) / replicas;
     // The replica with the most sequences; the others have as many or one less.
     const double copies = static_cast<double>(request_.scenario.sequences) / static_cast<double>(scenario.sequences);
     const auto units = units_of_step(language::units_of(part, scenario));
-    if (request_.aim == Aim::throughput) scenario.sequences = (scenario.sequences + workers - 1) / workers;
-    const auto machine = gpus(static_cast<int>(workers), with_);
+    if (request_.aim == Aim::throughput) scenario.sequences = (scenario.sequences + groups - 1) / groups;
+    const auto machine = gpus(static_cast<int>(groups), with_);
     Problem problem = source::make_problem(language::language_graph(part, scenario, "m"), machine, {}, "m").problem;
     for (std::size_t op = 0; op < problem.op_count(); ++op)
       for (std::size_t d = 1; d < problem.device_count(); ++d)
@@ -171,7 +171,7 @@ class AllPlans {
     std::vector<std::int64_t> ends;
     const std::function<void(std::int64_t)> extend = [&](std::int64_t first) {
       if (first == layers) return evaluate(problem, units, ends, copies * static_cast<double>(scenario.sequences));
-      if (static_cast<std::int64_t>(ends.size()) == workers) return;
+      if (static_cast<std::int64_t>(ends.size()) == groups) return;
       for (std::int64_t end = first + 1; end <= layers; ++end) {
         ends.push_back(end);
         extend(end);

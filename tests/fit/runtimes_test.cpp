@@ -317,7 +317,7 @@ TEST(Runtimes, GetTheTextsOfTheirManuals) {
             Json::parse(R"({"model_id": "m.gguf", "start_layer": 2, "end_layer": 2, "n_layers": 3})"));
 }
 
-// Two workers of two devices in each of two replicas, on one host or on two.
+// Two groups of two devices in each of two replicas, on one host or on two.
 Said parallel_said(const Subject& s, const Assignment& assignment, std::int64_t tensor, std::size_t replicas,
                    const std::vector<std::string>& host_of_replica) {
   Said said{s.model, s.chain, assignment, {0, 1, 2}, s.kinds, "m", {.context = 1024, .sequences = 4}};

@@ -10,7 +10,7 @@ namespace emplace::fit {
 
 namespace {
 
-// One server for replicas that have every layer on one worker and no experts, whose ranks would wait for each other in
+// One server for replicas that have every layer on one group and no experts, whose ranks would wait for each other in
 // every layer; else one for each replica.
 bool is_one_server(const Said& said) {
   return said.parallel.replicas == 1 || (pieces_of(said).size() == 1 && said.model.experts == 0 &&
