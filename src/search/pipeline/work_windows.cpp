@@ -1,9 +1,25 @@
 #include "search/pipeline/work_windows.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace emplace::search {
+
+namespace {
+
+// The first of [first, end) that does not have the property, which all before it have; `end` if all have it.
+template <class Property>
+std::uint32_t first_without(std::uint32_t first, std::uint32_t end, const Property& property) {
+  while (first < end) {
+    const std::uint32_t middle = first + (end - first) / 2;
+    if (property(middle))
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+}  // namespace
 
 std::vector<std::int64_t> kind_weights(const Problem& problem, const std::vector<DeviceKind>& kinds,
                                        const std::vector<std::uint32_t>& class_of_op, std::size_t classes,
@@ -77,11 +93,10 @@ void WorkWindows::limit(Ticks most) {
       if (state / stride_[k] % (kinds_[k].devices.size() + 1) == 0) continue;
       const std::size_t before = state - stride_[k];
       const std::uint32_t from = furthest_[before], to = nearest_[states_ - 1 - before];
-      const auto forwards = std::views::iota(from, last + 1), backwards = std::views::iota(std::uint32_t{0}, to + 1);
-      const auto end = std::ranges::partition_point(forwards, [&](std::uint32_t i) { return holds(k, from, i); });
-      const auto begin = std::ranges::partition_point(backwards, [&](std::uint32_t i) { return !holds(k, i, to); });
-      reach = std::max(reach, from + static_cast<std::uint32_t>(end - forwards.begin()) - 1);
-      rest = std::min(rest, static_cast<std::uint32_t>(begin - backwards.begin()));
+      const auto ends = [&](std::uint32_t i) { return holds(k, from, i); };
+      const auto misses = [&](std::uint32_t i) { return !holds(k, i, to); };
+      reach = std::max(reach, first_without(from, last + 1, ends) - 1);
+      rest = std::min(rest, first_without(0, to + 1, misses));
     }
     furthest_[state] = reach;
     nearest_[states_ - 1 - state] = rest;
