@@ -2,6 +2,7 @@
 the comparison of outputs and of devices."""
 
 import argparse
+import ctypes
 import importlib
 import importlib.util
 import json
@@ -34,9 +35,7 @@ def say(text):
 def main(make_runner, description):
     """Prints what make_runner(arguments).run(folder) returns, with the errors and exit codes of emplace."""
     warnings.filterwarnings("ignore", category=FutureWarning)  # of a framework about itself
-    import timing  # which needs this module
-
-    timing.keep_memory()
+    keep_memory()
     arguments = command_line(description)
     try:
         if arguments.serve:
@@ -49,6 +48,19 @@ def main(make_runner, description):
         sys.exit(2 if isinstance(error, Wrong) else 1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def keep_memory():
+    """Makes the C library keep the memory that ops free, as MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=2147483647 in the
+    environment do. Else the kernel clears pages for most large tensors in each step, how many differs from process to
+    process, and a step takes up to a fifth longer."""
+    trim_threshold, mmap_max = -1, -4  # of malloc.h
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return  # another C library than glibc
+    mallopt(trim_threshold, 2**31 - 1)
+    mallopt(mmap_max, 0)
 
 
 def serve(runner, arguments):

@@ -239,7 +239,7 @@ FRAMEWORKS = {"onnxruntime": onnxruntime, "openvino": openvino, "tensorflow": te
 
 if __name__ == "__main__":
     given = arguments()
-    timing.keep_memory()
+    placed.keep_memory()
     try:
         placed.framework(*PACKAGES[given.framework])
         seconds = FRAMEWORKS[given.framework](given)

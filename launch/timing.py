@@ -1,6 +1,5 @@
 """How launch/run-*.py time a step: the median of runs after a warm-up, with a look at how steady the machine is."""
 
-import ctypes
 import os
 import pathlib
 import statistics
@@ -23,19 +22,6 @@ def pin_to_cores(devices):
             os.sched_setaffinity(int(thread.name), CORES[:devices])
         except ProcessLookupError:
             pass  # the thread has ended
-
-
-def keep_memory():
-    """Makes the C library keep the memory that ops free, as MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=2147483647 in the
-    environment do. Else the kernel clears pages for most large tensors in each step, how many differs from process to
-    process, and a step takes up to a fifth longer."""
-    trim_threshold, mmap_max = -1, -4  # of malloc.h
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return  # another C library than glibc
-    mallopt(trim_threshold, 2**31 - 1)
-    mallopt(mmap_max, 0)
 
 
 def timed(step, arguments, unplaced=None):

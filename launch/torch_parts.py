@@ -100,8 +100,7 @@ def flat(values):
 
 def producer(value):
     """The part that makes a value; None if it is an input, a weight, or no tensor."""
-    *_, value = [None, *taken_from(value)]
-    return value if isinstance(value, torch.fx.Node) and value.op == "call_module" else None
+    return next((each for each in taken_from(value) if each.op == "call_module"), None)
 
 
 def taken_from(value):

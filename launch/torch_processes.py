@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 
 import timing
-from placed import Differs
+from placed import Differs, keep_memory
 from torch_exchange import Exchange
 from torch_parts import Cut, Process, Stage, flat, load, value_of
 
@@ -94,7 +94,7 @@ def work(rank, ranks, folder, file, inputs, threads, pipe):
 
 def join(rank, ranks, folder, threads):
     """Makes this one of the processes, on its core."""
-    timing.keep_memory()
+    keep_memory()
     os.sched_setaffinity(0, {timing.CORES[rank % len(timing.CORES)]})
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     torch.set_num_threads(threads)

@@ -81,7 +81,7 @@ def with_pools_together(problem):
 
 
 class Model:
-    """A model in a folder of its own, which has all files that are made from it. Its runner is started once."""
+    """A model in a folder of its own, which has all files that are made from it. Its runner keeps running until stop()."""
 
     def __init__(self, framework, file, work):
         self.framework, self.work, self.server = framework, work, None

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -137,6 +138,15 @@ void ScheduleArgument::add(CommandLine& cli) {
 std::optional<Schedule> ScheduleArgument::get() const {
   if (name.empty()) return std::nullopt;
   return schedule_of(name, "--schedule");
+}
+
+void refuse_equal_outputs(std::initializer_list<std::pair<const char*, std::string>> outputs) {
+  std::map<std::string, const char*> named;
+  for (const auto& [option, file] : outputs) {
+    if (file.empty()) continue;
+    if (const auto [other, is_new] = named.emplace(file, option); !is_new)
+      throw InputError(option, "and {} name one file, {}: one would replace the other", other->second, quote(file));
+  }
 }
 
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command_line.hpp"
@@ -126,6 +128,10 @@ struct TimeLimitArgument {
 // Throws InputError if writing `output` (empty: standard output) would replace an input. `inputs` are arguments of the
 // command: FILE, FILE#instance, GRAPH@MACHINE, or a run's folder, which stands for the files that a run keeps there.
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
+
+// Throws InputError if two of a command's outputs, each an option and its file, name one file; the later one is named
+// first. Empty files do not count.
+void refuse_equal_outputs(std::initializer_list<std::pair<const char*, std::string>> outputs);
 
 // Writes `text` to `file`, or to standard output where `file` is empty.
 void write_output(const std::string& file, const std::string& text);

@@ -1,8 +1,6 @@
 // emplace fit MODEL MACHINE [--context N] [--sequences N] [--runtime NAME] ...
 #include <fmt/core.h>
 
-#include <map>
-
 #include "app/command.hpp"
 #include "app/fit_output.hpp"
 #include "base/files.hpp"
@@ -108,18 +106,6 @@ void refuse_placement(const fit::Fit& fitted) {
                      fit::name_of(fitted.parallel.tensor, fitted.parallel.replicas));
 }
 
-void refuse_equal_outputs(const Arguments& arguments) {
-  const std::pair<const char*, const std::string&> outputs[] = {
-      {"--output", arguments.output}, {"--placement", arguments.placement}, {"--timeline", arguments.timeline}};
-  std::map<std::string, const char*> named;
-  for (const auto& [option, file] : outputs) {
-    if (file.empty()) continue;
-    refuse_overwriting(file, {arguments.model, arguments.machine});
-    if (const auto [other, is_new] = named.emplace(file, option); !is_new)
-      throw InputError(option, "and {} name one file, {}: one would replace the other", other->second, quote(file));
-  }
-}
-
 language::LanguageModel read_model(const std::string& model) {
   constexpr std::string_view zoo_prefix = "zoo:";
   if (model.starts_with(zoo_prefix)) return zoo::zoo_language_model(model.substr(zoo_prefix.size()), model);
@@ -127,7 +113,10 @@ language::LanguageModel read_model(const std::string& model) {
 }
 
 ExitCode run(const Arguments& arguments) {
-  refuse_equal_outputs(arguments);
+  for (const std::string& file : {arguments.output, arguments.placement, arguments.timeline})
+    refuse_overwriting(file, {arguments.model, arguments.machine});
+  refuse_equal_outputs(
+      {{"--output", arguments.output}, {"--placement", arguments.placement}, {"--timeline", arguments.timeline}});
   const language::LanguageModel model = read_model(arguments.model);
   const machine::Machine machine = machine::load_machine(arguments.machine, "command line");
   fit::FitRequest request{

@@ -164,8 +164,7 @@ void check(const Arguments& arguments) {
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
   for (const std::string& output : {arguments.output, arguments.curve})
     refuse_overwriting(output, {arguments.problem, arguments.start, arguments.policy});
-  if (!arguments.curve.empty() && arguments.curve == arguments.output)
-    throw InputError("--curve", "and --output name one file, {}: one would replace the other", quote(arguments.curve));
+  refuse_equal_outputs({{"--output", arguments.output}, {"--curve", arguments.curve}});
 }
 
 // What was placed, how, and what was found.

@@ -99,8 +99,7 @@ std::unique_ptr<simulate::Engine> make_engine(const Arguments& arguments, const 
 ExitCode run_simulate(const Arguments& arguments) {
   for (const std::string& output : {arguments.trace, arguments.svg})
     refuse_overwriting(output, {arguments.problem, arguments.placement});
-  if (!arguments.svg.empty() && arguments.svg == arguments.trace)
-    throw InputError("--svg", "and --trace name one file, {}: one would replace the other", quote(arguments.svg));
+  refuse_equal_outputs({{"--trace", arguments.trace}, {"--svg", arguments.svg}});
   if (serving::is_cluster_file(arguments.problem)) {
     const auto refuse = [&](const char* option, bool given) {
       refuse_for_cluster(arguments.problem, given ? option : nullptr);

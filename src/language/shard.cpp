@@ -63,9 +63,7 @@ class Sharder {
     const std::string_view stem = std::string_view(weight.name).substr(0, dot);
     const bool is_matrix = weight.is_matrix() && weight.name.ends_with(".weight");
     std::int64_t& rows = weight.sizes[is_matrix ? 1 : 0];
-    if (stem == "attn_k")
-      rows = rows / whole.kv_heads * part.kv_heads;
-    else if (stem == "attn_v")
+    if (stem == "attn_k" || stem == "attn_v")
       rows = rows / whole.kv_heads * part.kv_heads;
     else if (stem == "attn_q" || stem == "attn_sinks")
       rows = rows / whole.heads * part.heads;

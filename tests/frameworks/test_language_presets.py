@@ -3,18 +3,12 @@
 Models are built without memory, on torch's device `meta`, from the rows of src/zoo/language_presets.cpp; what emplace counts
 comes from its own formulas (src/language/architecture.cpp)."""
 import json
-import os
-import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
+from program import ROOT, inspect
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 try:
     import architectures  # noqa: F401  (torchvision's operators, which transformers needs)
@@ -23,8 +17,6 @@ try:
 except ImportError as error:
     pytest.skip(f"left out: the frameworks are not installed ({error}); run scripts/frameworks", allow_module_level=True)
 
-if not os.access(EMPLACE, os.X_OK):
-    pytest.skip("left out: there is no emplace; run scripts/build", allow_module_level=True)
 
 NUMBERS = ["num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim",
            "vocab_size", "max_position_embeddings"]  # fmt: skip
@@ -59,6 +51,4 @@ def test_every_row_is_read():
 
 @pytest.mark.parametrize("name", [n if n.startswith("qwen3?size=0.6b") else pytest.param(n, marks=pytest.mark.long) for n in presets()])
 def test_a_preset_has_as_many_parameters_as_transformers_builds(name):
-    run = subprocess.run([EMPLACE, "inspect", f"zoo:{name}", "--json"], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout)["parameters"] == parameters_of_transformers(presets()[name])
+    assert inspect(f"zoo:{name}")["parameters"] == parameters_of_transformers(presets()[name])

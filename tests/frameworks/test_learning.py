@@ -2,24 +2,19 @@
 
 import csv
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
 
 import small_models
+from program import EMPLACE, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import measured_runs  # noqa: E402
 
-EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
 SCRIPT = ROOT / "scripts/learn-from-measurements"
 LITTLE = ["--measurements", "30", "--simulations", "200", "--runs", "1", "--final-runs", "2", "--rounds", "2", "--best-seconds", "0.5"]
-
-if not os.access(EMPLACE, os.X_OK):
-    pytest.skip("there is no emplace; run scripts/build", allow_module_level=True)
 
 
 def learn(*arguments):

@@ -5,17 +5,13 @@ Run by `build/frameworks/venv/bin/python -m pytest tests/frameworks/test_models.
 of PyTorch and two of TensorFlow. scripts/framework-models makes the files.
 """
 import json
-import os
-import pathlib
 import subprocess
-import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from program import EMPLACE, ROOT, inspect
+
 FOLDER = ROOT / "build/frameworks/models"
-EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 try:
     from architectures import ARCHITECTURES
@@ -23,8 +19,6 @@ except ImportError as error:
     pytest.skip(f"left out: the frameworks are not installed ({error}); run scripts/frameworks", allow_module_level=True)
 from export_tensorflow import MODELS  # noqa: E402
 
-if not os.access(EMPLACE, os.X_OK):
-    pytest.skip("left out: there is no emplace; run scripts/build", allow_module_level=True)
 
 # The forms before the exporters optimise, and after: they fold batch normalisation into convolutions (its scale and shift
 # become one bias), slices of position embeddings, and masks and tables that depend on no input into constants.
@@ -44,12 +38,6 @@ def made(name):
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
-def inspect(file):
-    run = subprocess.run([EMPLACE, "inspect", FOLDER / file, "--json"], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
-
-
 def products(graph):
     return sum(graph["flops_by_class"].get(cls, 0) for cls in PRODUCTS)
 
@@ -64,7 +52,7 @@ def check_costs(graph, form=None):
 def test_the_three_problems_of_a_model_agree(name):
     facts = made(name)
     ir_constants = next(a.ir_constants for a in ARCHITECTURES if a.name == name)
-    graphs = {form: inspect(f"{name}.{form}") for form in PLAIN + OPTIMISED}
+    graphs = {form: inspect(FOLDER / f"{name}.{form}") for form in PLAIN + OPTIMISED}
     # What is placed: after the passes that fold constants.
     placed = {form: graph["lowered"] for form, graph in graphs.items()}
     for form, graph in placed.items():
@@ -86,12 +74,12 @@ def test_the_three_problems_of_a_model_agree(name):
 @pytest.mark.parametrize("name", marked(MODELS, [name for name, model in MODELS.items() if model.quick]))
 def test_the_forms_of_a_tensorflow_model_agree(name):
     facts = made(name)
-    saved = inspect(f"{name}.saved/saved_model.pb")
+    saved = inspect(FOLDER / f"{name}.saved/saved_model.pb")
     check_costs(saved["lowered"])
     assert saved["weights"] == facts["parameters"] + MODELS[name].constants
-    frozen = inspect(f"{name}.frozen.pb")
+    frozen = inspect(FOLDER / f"{name}.frozen.pb")
     assert frozen["weights"] == facts["parameters"] + MODELS[name].constants
-    inspect(f"{name}.function.pb")  # without the weights' sizes: it is read
+    inspect(FOLDER / f"{name}.function.pb")  # without the weights' sizes: it is read
     if not MODELS[name].loops_over_lists:  # of which a frozen graph does not say how large their elements are
         assert frozen["lowered"]["flops"] == pytest.approx(saved["lowered"]["flops"], rel=0.02)
 
@@ -102,9 +90,9 @@ def test_hsdags_graphs_have_the_papers_nodes_and_its_table_is_made_of_them(tmp_p
     assert run.returncode == 0, run.stderr
     published = {"inception-v3": 728, "resnet-50": 396, "bert-base": 1009}
     for name, nodes in published.items():
-        ops = inspect(f"hsdag/{name}.xml")["ops"]
+        ops = inspect(FOLDER / f"hsdag/{name}.xml")["ops"]
         assert abs(ops - nodes) <= 2, name  # OpenVINO 2023.3 made two more of Inception-V3
-        placed = inspect(f"hsdag/{name}.xml?constants=placed@i9-flex170-no-igpu")
+        placed = inspect(FOLDER / f"hsdag/{name}.xml?constants=placed@i9-flex170-no-igpu")
         assert placed["ops"] == ops, "constants are among what is placed"
     run = subprocess.run([EMPLACE, "reproduce", "hsdag-openvino", "--quick", "--files", FOLDER / "hsdag", "-o", tmp_path / "made",
                           "--json"], capture_output=True, text=True)

@@ -6,18 +6,15 @@ Run with `build/frameworks/venv/bin/python -m pytest tests/frameworks/test_profi
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
+from program import EMPLACE, ROOT
+
 PYTHON = ROOT / "build/frameworks/venv/bin/python"
 
-if not os.access(EMPLACE, os.X_OK):
-    pytest.skip("there is no emplace; run scripts/build", allow_module_level=True)
 if not PYTHON.exists():
     pytest.skip("build/frameworks/venv is missing; run scripts/frameworks", allow_module_level=True)
 

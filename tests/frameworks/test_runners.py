@@ -14,17 +14,13 @@ import time
 import pytest
 
 import small_models
+from program import EMPLACE, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
 FEW = ["--runs", "3", "--warm-up", "1"]
 
 sys.path.insert(0, str(ROOT / "launch"))
 import placed  # noqa: E402
 import timing  # noqa: E402
-
-if not os.access(EMPLACE, os.X_OK):
-    pytest.skip("there is no emplace; run scripts/build", allow_module_level=True)
 
 
 def emplace(*arguments, code=0):

@@ -2,20 +2,16 @@
 is no model."""
 
 import json
-import os
-import pathlib
 import re
 import subprocess
 import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-EMPLACE = os.environ.get("EMPLACE", str(ROOT / "build/release/emplace"))
+from program import EMPLACE, ROOT
+
 
 pytest.importorskip("torch", reason="left out: PyTorch is not installed; run scripts/frameworks")
-if not os.access(EMPLACE, os.X_OK):
-    pytest.skip("left out: there is no emplace; run scripts/build", allow_module_level=True)
 
 
 def blocks(mark):

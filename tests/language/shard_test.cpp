@@ -11,16 +11,11 @@ namespace {
 
 // A layer of width 64 with four heads of 16, two of keys and values, a feed-forward part of 128, and 512 tokens.
 Architecture small() {
-  Architecture a;
-  a.name = "small";
-  a.architecture = "llama";
+  Architecture a = test::dense_architecture();
   a.layers = 1;
-  a.hidden = 64;
   a.vocabulary = 511;
   a.heads = 4;
-  a.kv_heads = 2;
   a.key_size = a.value_size = 16;
-  a.inner = 128;
   return a;
 }
 
