@@ -13,7 +13,7 @@ Usage: launch/profile-model.py FRAMEWORK MODEL -o FILE [--runs N] [--threads N] 
              pytorch); use the profile with --fuse
   --shape    of an input whose sizes are not fixed in the model
 Needs the framework's Python package. Inputs are those of launch/run-*.py. Prints
-{"step_s": ...}: the median time of a step without the profiler, measured in turns with the profiled steps."""
+{"step_s": ...}: the median time of a step without the profiler, before or after the profiled steps, the smaller one."""
 import argparse, importlib, json, os, statistics, sys
 
 import placed
@@ -65,16 +65,19 @@ def value(name, sizes, dtype, number, given):
 
 
 class Steps:
-    """Steps without the profiler."""
+    """Steps without the profiler, half of them before the profiled ones and half after: in turns with these a step is slower,
+    by a tenth where it takes 5 ms. The half that the machine disturbs less counts."""
 
-    def __init__(self):
-        self.seconds = []
+    def __init__(self, run, runs):
+        self.run, self.runs, self.medians = run, runs, []
 
-    def time(self, run):
-        self.seconds.append(timing.seconds_of(run))
+    def half(self):
+        for _ in range(WARM_UP):
+            self.run()
+        self.medians.append(statistics.median(timing.seconds_of(self.run) for _ in range(self.runs)))
 
-    def median(self):
-        return statistics.median(self.seconds[WARM_UP:])
+    def seconds(self):
+        return min(self.medians)
 
 
 def onnxruntime(given):
@@ -96,17 +99,19 @@ def onnxruntime(given):
         plain = session(False)
         feed = {i.name: value(i.name, i.shape, kinds.get(i.type[7:-1], "float32"), number, given)
                 for number, i in enumerate(plain.get_inputs())}
-        timed, steps = session(True), Steps()
+        steps = Steps(lambda: plain.run(None, feed), given.runs)
+        steps.half()
+        timed = session(True)
         for _ in range(WARM_UP + given.runs):
-            steps.time(lambda: plain.run(None, feed))
             timed.run(None, feed)
+        steps.half()
         with open(timed.end_profiling()) as file:
             events = json.load(file)
     # Three runs are for warming up: the events up to the end of the third are left out.
     ends = [i for i, event in enumerate(events) if event.get("name") == "model_run"]
     with open(given.output, "w") as file:
         json.dump(events[ends[WARM_UP - 1] + 1:], file)
-    return steps.median()
+    return steps.seconds()
 
 
 def openvino(given):
@@ -126,9 +131,9 @@ def openvino(given):
                       given) for number, i in enumerate(compiled.inputs)]
 
     plain = core.compile_model(model, "CPU", settings)
-    unprofiled, data, steps = plain.create_infer_request(), feed(plain), Steps()
-    for _ in range(WARM_UP):
-        steps.time(lambda: unprofiled.infer(data))
+    unprofiled, data = plain.create_infer_request(), feed(plain)
+    steps = Steps(lambda: unprofiled.infer(data), given.runs)
+    steps.half()
 
     def counters(compiled):
         graph = compiled.get_runtime_model()
@@ -143,11 +148,11 @@ def openvino(given):
             request.infer(data)
         _, warm = counters(compiled)
         for _ in range(runs):
-            steps.time(lambda: unprofiled.infer(data))
             request.infer(data)
         graph, all_runs = counters(compiled)
         for name, mean in all_runs.items():
             means.setdefault(name, []).append(max(0, ((WARM_UP + runs) * mean - WARM_UP * warm.get(name, 0)) / runs))
+    steps.half()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "graph.xml")
         ov.serialize(graph, path)
@@ -157,7 +162,7 @@ def openvino(given):
         if data is not None and data.get("execTimeMcs", "not_executed") != "not_executed":
             data.set("execTimeMcs", f"{statistics.median(means[layer.get('name')]):.3f}")
     tree.write(given.output)
-    return steps.median()
+    return steps.seconds()
 
 
 def tensorflow(given):
@@ -182,20 +187,21 @@ def tensorflow(given):
         session = v1.Session(config=config)
         if step.init:
             session.run(graph.get_operation_by_name(step.init))
-        profile, steps = v1.RunMetadata(), Steps()
+        profile, steps = v1.RunMetadata(), Steps(lambda: session.run(fetch, feed), given.runs)
+        steps.half()
         for run in range(WARM_UP + given.runs):
-            steps.time(lambda: session.run(fetch, feed))
             one = v1.RunMetadata()
             session.run(fetch, feed, options=v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE), run_metadata=one)
             if run >= WARM_UP:
                 profile.step_stats.MergeFrom(one.step_stats)
+        steps.half()
     for device in profile.step_stats.dev_stats:
         for node in device.node_stats:  # only names and times are read
             for part in ("output", "memory", "memory_stats", "referenced_tensor"):
                 node.ClearField(part)
     with open(given.output, "wb") as file:
         file.write(profile.SerializeToString())
-    return steps.median()
+    return steps.seconds()
 
 
 def pytorch(given):
@@ -219,10 +225,9 @@ def pytorch(given):
             with record_function(node.name):
                 return super().run_node(node)
 
-    steps = Steps()
+    steps = Steps(lambda: module(*args, **kwargs), given.runs)
     with torch.no_grad():
-        for _ in range(WARM_UP + given.runs):
-            steps.time(lambda: module(*args, **kwargs))
+        steps.half()
         interpreter = Ranges(module)
         flat = torch.utils._pytree.tree_leaves((args, kwargs))
         with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=0, warmup=WARM_UP, active=given.runs, repeat=1),
@@ -230,9 +235,8 @@ def pytorch(given):
             for _ in range(WARM_UP + given.runs):
                 interpreter.run(*flat, enable_io_processing=False)
                 profiler.step()
-        for _ in range(given.runs):  # half of the steps before the profiled ones and half after them
-            steps.time(lambda: module(*args, **kwargs))
-    return steps.median()
+        steps.half()
+    return steps.seconds()
 
 
 FRAMEWORKS = {"onnxruntime": onnxruntime, "openvino": openvino, "tensorflow": tensorflow, "pytorch": pytorch}
