@@ -68,13 +68,12 @@ class Steps:
     """Steps without the profiler, half of them before the profiled ones and half after: in turns with these a step is slower,
     by a tenth where it takes 5 ms. The half that the machine disturbs less counts."""
 
-    def __init__(self, run, runs):
-        self.run, self.runs, self.medians = run, runs, []
+    def __init__(self, run, given):
+        self.run, self.medians = run, []
+        self.settings = argparse.Namespace(warm_up=WARM_UP, runs=given.runs, reference=None)
 
     def half(self):
-        for _ in range(WARM_UP):
-            self.run()
-        self.medians.append(statistics.median(timing.seconds_of(self.run) for _ in range(self.runs)))
+        self.medians.append(timing.timed(self.run, self.settings)["seconds"])
 
     def seconds(self):
         return min(self.medians)
@@ -99,7 +98,7 @@ def onnxruntime(given):
         plain = session(False)
         feed = {i.name: value(i.name, i.shape, kinds.get(i.type[7:-1], "float32"), number, given)
                 for number, i in enumerate(plain.get_inputs())}
-        steps = Steps(lambda: plain.run(None, feed), given.runs)
+        steps = Steps(lambda: plain.run(None, feed), given)
         steps.half()
         timed = session(True)
         for _ in range(WARM_UP + given.runs):
@@ -132,7 +131,7 @@ def openvino(given):
 
     plain = core.compile_model(model, "CPU", settings)
     unprofiled, data = plain.create_infer_request(), feed(plain)
-    steps = Steps(lambda: unprofiled.infer(data), given.runs)
+    steps = Steps(lambda: unprofiled.infer(data), given)
     steps.half()
 
     def counters(compiled):
@@ -187,7 +186,7 @@ def tensorflow(given):
         session = v1.Session(config=config)
         if step.init:
             session.run(graph.get_operation_by_name(step.init))
-        profile, steps = v1.RunMetadata(), Steps(lambda: session.run(fetch, feed), given.runs)
+        profile, steps = v1.RunMetadata(), Steps(lambda: session.run(fetch, feed), given)
         steps.half()
         for run in range(WARM_UP + given.runs):
             one = v1.RunMetadata()
@@ -225,7 +224,7 @@ def pytorch(given):
             with record_function(node.name):
                 return super().run_node(node)
 
-    steps = Steps(lambda: module(*args, **kwargs), given.runs)
+    steps = Steps(lambda: module(*args, **kwargs), given)
     with torch.no_grad():
         steps.half()
         interpreter = Ranges(module)
