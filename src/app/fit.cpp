@@ -130,7 +130,7 @@ ExitCode run(const Arguments& arguments) {
   request.runtime = &find_entry(fit::runtimes(), arguments.runtime, "runtime", "--runtime");
   request.reserve = bytes_of_text(arguments.reserve);
   request.layers_in_order = arguments.layers_in_order;
-  FitReport report{.request = request, .fit = fit::fit(request)};
+  FitReport report{.request = request, .fit = fit::fit(request), .draws_timeline = !arguments.timeline.empty()};
   if (!arguments.placement.empty()) refuse_placement(report.fit);
   for (const std::string& note : model.notes) log_warning("{}", note);
   if (model.trained_context > 0 && arguments.context > model.trained_context)

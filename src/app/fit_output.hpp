@@ -20,6 +20,7 @@ struct FitReport {
   fit::Fit fit;
   std::int64_t longest_context = 0;  // if there is no plan
   std::vector<WhatIf> what_if = {};
+  bool draws_timeline = false;  // so that the next step does not name it
 };
 
 std::string text_of(const FitReport& report);

@@ -151,8 +151,6 @@ std::string what_if_table(const std::vector<WhatIf>& cells) {
   return table.str();
 }
 
-constexpr const char* next_step = "the line above; --timeline token.svg draws how a token passes the devices\n";
-
 }  // namespace
 
 std::string text_of(const FitReport& report) {
@@ -175,7 +173,10 @@ std::string text_of(const FitReport& report) {
     for (const std::string& note : fit.saying.notes) line("note", note);
   }
   if (!report.what_if.empty()) text += "\n" + what_if_table(report.what_if);
-  if (fit.plan) line("\nnext", next_step);
+  if (fit.plan)
+    line("\nnext", report.draws_timeline
+                       ? "the line above\n"
+                       : "the line above; --timeline token.svg draws how a token passes the devices\n");
   return text;
 }
 
