@@ -18,8 +18,10 @@ namespace {
 
 // Whether the argument is a problem or a model, and no recipe.
 bool is_problem(const std::string& argument) {
-  if (experiment::is_shipped_recipe(argument) || argument.ends_with(".toml")) return false;
-  if (source::is_graph_at_machine(argument) || argument.starts_with("zoo:") ||
+  if (experiment::is_shipped_recipe(argument)) return false;
+  const bool is_placed = source::is_graph_at_machine(argument);  // the machine may be a TOML file too
+  if (argument.ends_with(".toml") && (!is_placed || file_exists(argument))) return false;
+  if (is_placed || argument.starts_with("zoo:") ||
       source::file_of_model(argument) != argument)
     return true;
   std::error_code none;

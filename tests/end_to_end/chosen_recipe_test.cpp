@@ -54,6 +54,11 @@ TEST_F(ChosenRecipe, TakesTheProblemAfterKeysAndAModelWithItsMachineInTwoWords) 
               AllOf(HasSubstr("problem = \"zoo:rnnlm?layers=1&sequence=2@k40x2\""), HasSubstr("seed = 3")));
 }
 
+TEST_F(ChosenRecipe, TakesAMachineOfAFile) {
+  EXPECT_THAT(config_of({"post", "zoo:rnnlm?layers=1&sequence=2@configs/machines/laptop.toml"}),
+              HasSubstr("problem = \"zoo:rnnlm?layers=1&sequence=2@"));
+}
+
 TEST_F(ChosenRecipe, TakesAModelOfAFileWithItsMachineInOneWordOrTwo) {
   const std::string model = folder_ / "model.pbtxt", type = R"(attr { key: "dtype" value { type: DT_FLOAT } } )";
   write_file(model, R"(node { name: "x" op: "Placeholder" )" + type +

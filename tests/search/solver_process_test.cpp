@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "search/common/budget_clock.hpp"
 #include "search/exact/integer_program.hpp"
 
 namespace emplace::search::solver_process_test {
@@ -37,6 +38,30 @@ TEST(SolverProcess, ASolverLearnsThatItShouldStop) {
       "CLP", "", [] { return true; },
       [](const Stopped& stopped) { return std::string(stopped() ? "stopped" : "went on"); });
   EXPECT_EQ(text, "stopped");
+}
+
+double computed() { return clock_seconds(BudgetClock::cpu); }
+
+void compute(double seconds) {
+  for (const double begin = computed(); computed() < begin + seconds;) {
+  }
+}
+
+// A budget that a parent gave ends in the child when the parent meant it to, whatever the parent had computed before.
+TEST(SolverProcess, TheClockOfCpuTimeGoesOnInTheChildAndCountsItAfterItsEnd) {
+  compute(0.05);
+  const double before = computed();
+  const auto text = run_solver("CLP", "", {}, [](const Stopped&) {
+    const double at_start = computed();
+    compute(0.05);
+    return text_of(std::vector{at_start, computed()});
+  });
+  const double after = computed();
+  ASSERT_TRUE(text.has_value());
+  const std::vector<double> in_child = numbers_of<double>(*text);
+  EXPECT_GE(in_child[0], before);
+  EXPECT_LT(in_child[0], before + 0.05);
+  EXPECT_GE(after, in_child[1] - 1e-3) << "the system counts ended children in microseconds";
 }
 
 // A row with a column that does not exist: the solver throws an error of its own type, with cuts and without.

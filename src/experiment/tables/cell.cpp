@@ -82,13 +82,13 @@ std::optional<CellResult> evaluate(const CellTask& task) {
   return result;
 }
 
-// None if the time that is left was over before the cell's own time.
-std::optional<CellResult> bound(const CellTask& task) {
+// None if it was stopped, or the time that is left was over before the cell's own time.
+std::optional<CellResult> bound(const CellTask& task, const std::function<bool()>& ends) {
   const double seconds = task.seconds.value_or(0);
   const double granted = std::min(seconds, std::max(0.0, task.seconds_left.value_or(seconds)));
   const source::LoadedProblem loaded = source::load_problem(task.problem, {});
-  const search::BoundReport report = search::lower_bounds(loaded.problem, scoring_of(task).objective, granted);
-  if (granted < seconds && report.cut_short) return std::nullopt;
+  const search::BoundReport report = search::lower_bounds(loaded.problem, scoring_of(task).objective, granted, ends);
+  if (report.cut_short && (granted < seconds || ends())) return std::nullopt;
   CellResult result;
   if (report.infeasible) {
     result.reason = *report.infeasible;
@@ -178,7 +178,7 @@ CellAnswer make_cell(const CellTask& task, dist::World* part, const std::functio
   try {
     const auto result = !task.placement.empty()  ? evaluate(task)
                         : !task.recipe.empty()   ? train(task, part, {.stop = stop, .deadline = deadline.at})
-                        : task.method == "bound" ? bound(task)
+                        : task.method == "bound" ? bound(task, ends)
                                                  : place(task, part, ends);
     answer.interrupted = !result;
     if (result) answer.result = *result;

@@ -1,5 +1,8 @@
 #include "search/common/budget_clock.hpp"
 
+#include <pthread.h>
+#include <sys/resource.h>
+
 #include <cstdlib>
 #include <ctime>
 
@@ -8,10 +11,43 @@
 
 namespace emplace::search {
 
+namespace {
+
+double seconds_on(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+// What this process had computed when it was forked: the system starts the count of a child at 0, and a deadline of the
+// parent would be that much later in it.
+double before_fork = 0;
+double at_fork = 0;  // in the parent
+
+double computed() {
+  rusage children{};
+  getrusage(RUSAGE_CHILDREN, &children);
+  return before_fork + seconds_on(CLOCK_PROCESS_CPUTIME_ID) + seconds_of(children.ru_utime) +
+         seconds_of(children.ru_stime);
+}
+
+[[maybe_unused]] const int follows_forks =
+    pthread_atfork([] { at_fork = computed(); }, nullptr, [] { before_fork = at_fork; });
+
+}  // namespace
+
 BudgetClock clock_of_name(std::string_view name) {
   if (name.empty() || name == "wall") return BudgetClock::wall;
   if (name == "cpu") return BudgetClock::cpu;
   throw InputError({}, "the environment variable {} must be 'wall' or 'cpu', got {}", clock_variable, quote(name));
+}
+
+double clock_seconds(BudgetClock clock) {
+  return clock == BudgetClock::cpu ? computed() : seconds_on(CLOCK_MONOTONIC);
 }
 
 double clock_seconds() {
@@ -19,9 +55,7 @@ double clock_seconds() {
     const char* const name = std::getenv(clock_variable);
     return clock_of_name(name == nullptr ? "" : name);
   }();
-  timespec now{};
-  clock_gettime(clock == BudgetClock::cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return clock_seconds(clock);
 }
 
 }  // namespace emplace::search

@@ -6,8 +6,9 @@
 
 namespace emplace::search {
 
-// wall: real time. cpu: what this process computes, so that searches can be measured beside other programs; only for
-// one process, because ranks that wait compute too.
+// wall: real time. cpu: what this process computes, so that searches can be measured beside other programs; not for
+// several ranks, because ranks that wait compute too. What a child process computes counts in the child while it works
+// (a deadline of the parent holds there), and in the parent once it has ended.
 enum class BudgetClock : std::uint8_t { wall, cpu };
 
 // The environment variable with the name of the clock.
@@ -16,7 +17,8 @@ inline constexpr const char* clock_variable = "EMPLACE_CLOCK";
 // `wall`, the clock of an empty name, or `cpu`. InputError for others.
 BudgetClock clock_of_name(std::string_view name);
 
-// The time now on the clock that the environment names, in seconds since any one moment.
+// The time now on a clock, or on the one that the environment names, in seconds since any one moment.
+double clock_seconds(BudgetClock clock);
 double clock_seconds();
 
 }  // namespace emplace::search

@@ -17,6 +17,7 @@
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "experiment/tables/cell.hpp"
 #include "tests/support/partitioning.hpp"
 #include "tests/support/process.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -334,6 +335,15 @@ TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {
   EXPECT_EQ(cell(stopped, "greedy").status, CellStatus::missing);
   session.deadline.reset();
   EXPECT_TRUE(reproduce(table, session).finished());
+}
+
+TEST(Cell, OfABoundEndsOnRequestAndIsNotKept) {
+  const test::TemporaryFolder folder;
+  CellTask task{.id = "nmt.bound.0", .folder = folder / "", .problem = "zoo:nmt?layers=2@k40x2", .machine = ""};
+  task.method = "bound";
+  task.seconds = 600;
+  EXPECT_TRUE(make_cell(task, nullptr, [] { return true; }).interrupted);
+  EXPECT_FALSE(file_exists(result_file(task)));
 }
 
 TEST(ReproductionOfFiles, HasLoadsOfPublishedProblemsAndPlacements) {
