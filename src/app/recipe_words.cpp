@@ -21,9 +21,7 @@ bool is_problem(const std::string& argument) {
   if (experiment::is_shipped_recipe(argument)) return false;
   const bool is_placed = source::is_graph_at_machine(argument);  // the machine may be a TOML file too
   if (argument.ends_with(".toml") && (!is_placed || file_exists(argument))) return false;
-  if (is_placed || argument.starts_with("zoo:") ||
-      source::file_of_model(argument) != argument)
-    return true;
+  if (is_placed || argument.starts_with("zoo:") || source::file_of_model(argument) != argument) return true;
   std::error_code none;
   if (!file_exists(argument)) return source::is_problem_file(argument);  // FILE#INSTANCE
   if (formats::reader_of(argument) != nullptr) return true;

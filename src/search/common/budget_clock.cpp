@@ -46,9 +46,7 @@ BudgetClock clock_of_name(std::string_view name) {
   throw InputError({}, "the environment variable {} must be 'wall' or 'cpu', got {}", clock_variable, quote(name));
 }
 
-double clock_seconds(BudgetClock clock) {
-  return clock == BudgetClock::cpu ? computed() : seconds_on(CLOCK_MONOTONIC);
-}
+double clock_seconds(BudgetClock clock) { return clock == BudgetClock::cpu ? computed() : seconds_on(CLOCK_MONOTONIC); }
 
 double clock_seconds() {
   static const BudgetClock clock = [] {
