@@ -103,6 +103,35 @@ TEST(Colocrl, IsTheSameDistributionStepByStepWhereTheDecoderIsAligned) {
   all.check_reinforce({3, 1, 4, 1.5, 2, 6, 5, 3.5}, 2.5, 1, 20000);
 }
 
+// In 200 samples of two chains of four equal ops: how many of their 1200 pairs of neighbours are on different devices.
+int neighbours_apart(const Policy& policy, double progress) {
+  int count = 0;
+  for (std::uint32_t index = 0; index < 200; ++index) {
+    Rollout rollout;
+    rollout.progress = progress;
+    Stream stream{{.seed = 1, .purpose = Purpose::test, .index = index}};
+    const SampleSlot draw{&stream, {&rollout, 1}};
+    policy.sample({&draw, 1});
+    for (const std::size_t op : {0, 1, 2, 4, 5, 6})
+      count += rollout.placement.device[op] != rollout.placement.device[op + 1] ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Colocrl, DrawsUnitsOfABlockTogetherAtFirstAndAloneInTheEnd) {
+  const Problem p = two_chains(1);
+  const std::vector<PolicyProblem> list = {{&p, make_grouping(p, GroupingKind::op)}};
+  const auto options = ConfigTable::parse_toml(std::string(small) + "\ncoarse_units = 2\ncoarse_share = 0.2", "");
+  const auto policy = make_policy("colocrl", options, list, 1);
+  // The second of three levels draws the halves of a chain separately, which affects one of its three pairs. The first
+  // probabilities differ a little from unit to unit.
+  EXPECT_LT(neighbours_apart(*policy, 0), 100);
+  EXPECT_LT(neighbours_apart(*policy, 0.09), 100);
+  EXPECT_NEAR(neighbours_apart(*policy, 0.1), 200, 80);
+  EXPECT_NEAR(neighbours_apart(*policy, 0.2), 600, 80);
+  EXPECT_NEAR(neighbours_apart(*policy, 1), 600, 80);
+}
+
 TEST(Colocrl, RefusesProblemsOfDifferentSizes) {
   const Problem one = chain_5(2), two = fork_join(2);
   const Problem three = tiny(plain_devices(3), {{"x", {1, 1, 1}}}, {}, 1);

@@ -215,6 +215,27 @@ TEST(Hierarchical, WithoutGroupingPlacesUnitsInTopologicalOrder) {
   EXPECT_NEAR(sum, 1, 1e-6);
 }
 
+// The first devices of a new network are nearly uniform, so that units of a block, which share a random number, mostly
+// get the same.
+TEST(Hierarchical, DrawsNeighboursTogetherAtFirstAndAloneInTheEnd) {
+  Made made(two_chains(1), quiet + "grouping = \"none\"\ncoarse_groups = 2\ncoarse_share = 0.2\n");
+  // In 200 samples of 8 units: changes of the device within the first level's two blocks, and between them.
+  const auto changes = [&](double progress) {
+    made.progress = progress;
+    std::pair<int, int> count;
+    for (std::uint32_t key = 0; key < 200; ++key) {
+      const std::vector<std::uint8_t> device = made.draw(1, 0, key).actions;
+      for (std::size_t t = 0; t + 1 < 8; ++t) (t == 3 ? count.second : count.first) += device[t] != device[t + 1];
+    }
+    return count;
+  };
+  EXPECT_LT(changes(0).first, 100);
+  EXPECT_NEAR(changes(0).second, 100, 30);
+  EXPECT_NEAR(changes(0.1).first, 200, 80) << "four blocks of two";
+  EXPECT_NEAR(changes(0.2).first, 600, 80);
+  EXPECT_NEAR(changes(1).first, 600, 80);
+}
+
 TEST(Hierarchical, WithoutGroupingHasNoGrouperAndNoLogProbabilityOfGroups) {
   // Neither a grouper's parameters nor its heads: 8 units are 8 heads, all of devices.
   Made made(two_chains(1), quiet + "grouping = \"none\"\n"), learned(two_chains(1), quiet + "groups = 8\n");

@@ -82,6 +82,17 @@ std::optional<CellResult> evaluate(const CellTask& task) {
   return result;
 }
 
+// `ends`, asked every 50 ms at most: bounds ask all the time, and under mpirun a question may cost a time slice.
+std::function<bool()> paced(const std::function<bool()>& ends) {
+  return [ends, answer = false, next = Clock::now()]() mutable {
+    if (const auto now = Clock::now(); !answer && now >= next) {
+      answer = ends();
+      next = now + std::chrono::milliseconds(50);
+    }
+    return answer;
+  };
+}
+
 // None if it was stopped, or the time that is left was over before the cell's own time.
 std::optional<CellResult> bound(const CellTask& task, const std::function<bool()>& ends) {
   const double seconds = task.seconds.value_or(0);
@@ -178,7 +189,7 @@ CellAnswer make_cell(const CellTask& task, dist::World* part, const std::functio
   try {
     const auto result = !task.placement.empty()  ? evaluate(task)
                         : !task.recipe.empty()   ? train(task, part, {.stop = stop, .deadline = deadline.at})
-                        : task.method == "bound" ? bound(task, ends)
+                        : task.method == "bound" ? bound(task, paced(ends))
                                                  : place(task, part, ends);
     answer.interrupted = !result;
     if (result) answer.result = *result;

@@ -10,6 +10,7 @@
 #include "policy/common/forced_steps.hpp"
 #include "policy/common/network_policy.hpp"
 #include "policy/common/rollout_parts.hpp"
+#include "policy/common/unit_levels.hpp"
 #include "policy/methods.hpp"
 
 namespace emplace::policy {
@@ -24,6 +25,8 @@ struct ColocrlOptions {
   int shape_outputs = 4;
   int shape_dimensions = 4;
   bool aligned = false;
+  int coarse_units = 0;
+  double coarse_share = 0.67;
 };
 
 void describe(ColocrlOptions& o, OptionVisitor& visit) {
@@ -41,6 +44,18 @@ void describe(ColocrlOptions& o, OptionVisitor& visit) {
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
   visit("shape_dimensions", o.shape_dimensions,
         {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
+  visit(
+      "coarse_units", o.coarse_units,
+      {.min = 0,
+       .max = 1e6,
+       .help = "Training begins with units merged into this many blocks, whose units are drawn with one random number, "
+               "and doubles the number level by level. 0: every unit is drawn separately, as in the paper."});
+  visit("coarse_share", o.coarse_share,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the training's budget after which every unit is drawn separately (coarse_units); the levels "
+                 "before have equal parts of it.",
+         .only_with = {{"coarse_units", {"0"}, true}}});
 }
 
 ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
@@ -59,11 +74,15 @@ ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
 
 class ColocrlPolicy final : public NetworkPolicy {
  public:
-  ColocrlPolicy(const ColocrlOptions& options, const PolicySetup& setup) : network_(sizes_of(options, setup)) {
+  ColocrlPolicy(const ColocrlOptions& options, const PolicySetup& setup)
+      : coarse_share_(options.coarse_share), network_(sizes_of(options, setup)) {
     const ShapeSlots slots{static_cast<std::size_t>(options.shape_outputs),
                            static_cast<std::size_t>(options.shape_dimensions)};
-    for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({&problem.grouping, colocrl_features(problem, setup.op_types, slots)});
+    for (const PolicyProblem& problem : setup.problems) {
+      problems_.push_back({&problem.grouping, colocrl_features(problem, setup.op_types, slots), {}});
+      for (const Grouping& level : halved_levels(problem, static_cast<std::size_t>(options.coarse_units)))
+        problems_.back().levels.push_back({level.count(), unit_of_level(problem.grouping, level)});
+    }
     use(network_.layout);
     network_.initialize<float>(parameters_, setup.seed);
   }
@@ -144,14 +163,29 @@ class ColocrlPolicy final : public NetworkPolicy {
  private:
   using Part = RolloutPart<std::uint32_t>;
 
+  struct Level {
+    std::size_t blocks;
+    std::vector<std::uint32_t> block_of_unit;
+  };
   struct Prepared {
     const Grouping* units;
     ColocrlFeatures features;
+    std::vector<Level> levels;  // from coarse to fine; in the last each unit is a block
   };
 
   [[nodiscard]] ColocrlInput<float> input_of(const Prepared& problem) const {
     const std::vector<float>& rows = problem.features.rows;
     return {&problem.features.types, {rows.data(), network_.sizes.groups, rows.size() / network_.sizes.groups}};
+  }
+
+  // A sample's random numbers, one for each unit; the units of a block have the same. None for the likeliest devices.
+  [[nodiscard]] std::vector<double> random_numbers(const SampleSlot& slot, const Prepared& problem) const {
+    if (slot.greedy) return {};
+    const Level& level = problem.levels[level_at(slot.rounds.back().progress, coarse_share_, problem.levels.size())];
+    std::vector<double> of_block(level.blocks), of_unit;
+    for (double& each : of_block) each = slot.stream->uniform();
+    for (const std::uint32_t block : level.block_of_unit) of_unit.push_back(of_block[block]);
+    return of_unit;
   }
 
   void sample_part(const Part& part, std::span<const SampleSlot> slots) const {
@@ -162,7 +196,11 @@ class ColocrlPolicy final : public NetworkPolicy {
                              batch);
     std::vector<std::uint32_t> previous(batch, static_cast<std::uint32_t>(devices));  // GO
     std::vector<float> weights(devices);
-    for (const std::size_t i : part.members) slots[i].rounds.back().actions.resize(network_.sizes.groups);
+    std::vector<std::vector<double>> uniform;  // by member
+    for (const std::size_t i : part.members) {
+      slots[i].rounds.back().actions.resize(network_.sizes.groups);
+      uniform.push_back(random_numbers(slots[i], problem));
+    }
     for (std::size_t t = 0; t < network_.sizes.groups; ++t) {
       const nn::Matrix<const float> logits = step(previous);
       require_finite(logits.all());
@@ -170,7 +208,7 @@ class ColocrlPolicy final : public NetworkPolicy {
       for (std::size_t b = 0; b < batch; ++b) {
         const SampleSlot& each = slots[part.members[b]];
         const std::uint8_t device = each.greedy ? likeliest(logits.row(b), allowed)
-                                                : draw<float>(logits.row(b), allowed, *each.stream, weights);
+                                                : draw<float>(logits.row(b), allowed, uniform[b][t], weights);
         each.rounds.back().actions[t] = device;
         previous[b] = device;
       }
@@ -192,6 +230,7 @@ class ColocrlPolicy final : public NetworkPolicy {
     rows_ = nn::categorical<float>(tape_, logits, forced_.allowed);
   }
 
+  double coarse_share_;
   ColocrlNetwork network_;
   std::vector<Prepared> problems_;
   std::vector<Part> parts_;  // of the last forward()

@@ -40,10 +40,10 @@ std::uint8_t likeliest(std::span<const T> logits, std::span<const std::uint8_t> 
   return static_cast<std::uint8_t>(best);
 }
 
-// Draws from the softmax over the allowed columns by its inverse CDF, with one draw of the stream. `weights` is scratch
-// memory of the same length.
+// Inverse CDF of the softmax over the allowed columns, at `uniform` in [0, 1). `weights` is scratch memory of the same
+// length.
 template <class T>
-std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allowed, Stream& stream,
+std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allowed, double uniform,
                   std::span<T> weights) {
   const T largest = logits[likeliest(logits, allowed)];
   T sum = 0;
@@ -51,7 +51,7 @@ std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allow
     weights[d] = allowed.empty() || allowed[d] != 0 ? std::exp(logits[d] - largest) : T{0};
     sum += weights[d];
   }
-  const double wanted = stream.uniform() * static_cast<double>(sum);
+  const double wanted = uniform * static_cast<double>(sum);
   double below = 0;
   std::size_t last = 0;
   for (std::size_t d = 0; d < logits.size(); ++d) {
@@ -61,6 +61,13 @@ std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allow
     if (below > wanted) break;
   }
   return static_cast<std::uint8_t>(last);  // if rounding leaves the sum short: the last possible one
+}
+
+// Draws from it, with one draw of the stream.
+template <class T>
+std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allowed, Stream& stream,
+                  std::span<T> weights) {
+  return draw(logits, allowed, stream.uniform(), weights);
 }
 
 // Inverse CDF at `uniform`, in [0, 1), of probabilities that add up to 1 except for rounding.

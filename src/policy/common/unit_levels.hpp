@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
@@ -15,6 +16,15 @@ inline std::vector<Grouping> halved_levels(const PolicyProblem& problem, std::si
   return levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {
     return coarsen(*problem.problem, finer, std::max(coarsest, (finer.count() + 1) / 2));
   });
+}
+
+// The unit of a coarser level that each unit belongs to.
+inline std::vector<std::uint32_t> unit_of_level(const Grouping& units, const Grouping& level) {
+  std::vector<std::uint32_t> of_unit;
+  of_unit.reserve(units.count());
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    of_unit.push_back(level.unit_of_op[units.members[unit].front()]);
+  return of_unit;
 }
 
 // The level, 0 to `levels` - 1, of an update before which the share `progress` of the training's budget was used: the

@@ -26,8 +26,7 @@ std::vector<GdpBlocks> gdp_blocks(const PolicyProblem& problem, std::size_t coar
     GdpBlocks& blocks = list.emplace_back();
     blocks.count = grouping.count();
     blocks.allowed = with_columns(allowed_devices(grouping), problem.problem->device_count(), columns);
-    for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
-      blocks.block_of_unit.push_back(grouping.unit_of_op[problem.grouping.members[unit].front()]);
+    blocks.block_of_unit = unit_of_level(problem.grouping, grouping);
   }
   return list;
 }

@@ -28,8 +28,8 @@ class HierarchicalPolicy final : public NetworkPolicy {
         sharing_(options.placements_per_grouping),
         grouper_(network_, noise_, options.grouper_entropy, setup.seed,
                  static_cast<std::uint32_t>(options.placements_per_grouping)),
-        placer_(network_, noise_, setup.seed),
-        sampling_placer_(network_, noise_, setup.seed) {
+        placer_(network_, noise_, group_blocks_of(options), setup.seed),
+        sampling_placer_(network_, noise_, group_blocks_of(options), setup.seed) {
     const OpColumns columns = op_columns(options);
     for (const PolicyProblem& problem : setup.problems)
       problems_.push_back({&problem.grouping, unit_table(problem, setup.op_types, columns)});

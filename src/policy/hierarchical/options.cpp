@@ -81,6 +81,18 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
          .max = 1,
          .help = "Share of the training's budget, from the beginning, with noise.",
          .only_with = {{"noise", {"none"}, true}}});
+  visit("coarse_groups", o.coarse_groups,
+        {.min = 0,
+         .max = 1e6,
+         .help = "Training begins with neighbouring groups (units without grouping) joined to this many blocks, whose "
+                 "devices are drawn with one random number, and doubles the number level by level. 0: every group is "
+                 "drawn separately, as in the paper."});
+  visit("coarse_share", o.coarse_share,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the training's budget after which every group is drawn separately (coarse_groups); the "
+                 "levels before have equal parts of it.",
+         .only_with = {{"coarse_groups", {"0"}, true}}});
 }
 
 GroupingMode mode_of(const HierarchicalOptions& options) {
@@ -98,6 +110,10 @@ OpColumns op_columns(const HierarchicalOptions& o) {
 
 LogitNoise noise_of(const HierarchicalOptions& options) {
   return {noise_kind_of(options.noise), options.noise_size, options.noise_share};
+}
+
+GroupBlocks group_blocks_of(const HierarchicalOptions& options) {
+  return {static_cast<std::size_t>(options.coarse_groups), options.coarse_share};
 }
 
 HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicySetup& setup) {

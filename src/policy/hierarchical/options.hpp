@@ -9,6 +9,7 @@
 #include "policy/common/logit_noise.hpp"
 #include "policy/hierarchical/group_features.hpp"
 #include "policy/hierarchical/network.hpp"
+#include "policy/hierarchical/placer.hpp"
 
 namespace emplace::policy {
 
@@ -36,12 +37,15 @@ struct HierarchicalOptions {
   std::string noise = "uniform";
   double noise_size = 0.1;
   double noise_share = 0.5;
+  int coarse_groups = 0;
+  double coarse_share = 0.67;
 };
 void describe(HierarchicalOptions& options, OptionVisitor& visit);
 
 GroupingMode mode_of(const HierarchicalOptions& options);
 OpColumns op_columns(const HierarchicalOptions& options);
 LogitNoise noise_of(const HierarchicalOptions& options);
+GroupBlocks group_blocks_of(const HierarchicalOptions& options);
 // Throws InputError for problems with different numbers of devices, for more groups than units in a training, and,
 // without grouping, for problems with different numbers of units or more units than the encoder supports.
 HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& options, const PolicySetup& setup);

@@ -5,8 +5,16 @@
 #include "emplace/base/error.hpp"
 #include "policy/common/categorical_draw.hpp"
 #include "policy/common/network_policy.hpp"
+#include "policy/common/unit_levels.hpp"
 
 namespace emplace::policy {
+
+std::size_t GroupBlocks::count(double progress, std::size_t groups) const {
+  if (coarsest == 0) return groups;
+  std::size_t levels = 1;
+  for (std::size_t blocks = coarsest; blocks < groups; blocks *= 2) ++levels;
+  return std::min(groups, coarsest << level_at(progress, share, levels));
+}
 
 Stream Placer::noise_stream(const Rollout& rollout) const {
   return Stream({.seed = seed_, .purpose = Purpose::placer_noise, .update = rollout.update, .index = rollout.sample});
@@ -24,7 +32,13 @@ void Placer::draw(const GroupView& groups, std::span<const float> parameters, st
   std::vector<std::uint32_t> previous(members.size(), static_cast<std::uint32_t>(devices));  // GO
   std::vector<float> noise(devices), weights(devices);
   std::vector<Stream> noises;
-  for (const std::size_t i : members) noises.push_back(noise_stream(slots[i].rounds.back()));
+  std::vector<std::vector<double>> uniform;  // by member and block; none for the likeliest devices
+  for (const std::size_t i : members) {
+    const Rollout& rollout = slots[i].rounds.back();
+    noises.push_back(noise_stream(rollout));
+    uniform.emplace_back(slots[i].greedy ? 0 : blocks_.count(rollout.progress, network_.sizes.groups));
+    for (double& each : uniform.back()) each = slots[i].stream->uniform();
+  }
   for (std::size_t t = 0; t < network_.sizes.groups; ++t) {
     const nn::Matrix<float> logits = step(previous);
     require_finite(logits.all());
@@ -39,8 +53,9 @@ void Placer::draw(const GroupView& groups, std::span<const float> parameters, st
         noise_.draw(noises[b], scale, noise);
         for (std::size_t d = 0; d < devices; ++d) row[d] += noise[d];
       }
+      const std::size_t block = t * uniform[b].size() / network_.sizes.groups;
       const std::uint8_t device = each.greedy ? likeliest<float>(row, allowed)
-                                              : emplace::policy::draw<float>(row, allowed, *each.stream, weights);
+                                              : emplace::policy::draw<float>(row, allowed, uniform[b][block], weights);
       rollout.actions.push_back(device);
       previous[b] = device;
     }

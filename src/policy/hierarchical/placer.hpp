@@ -17,11 +17,20 @@ struct GroupView {
   std::vector<std::uint8_t> allowed;  // G x D, at least one 1 in each row
 };
 
+// Blocks of neighbouring groups whose devices are drawn with one random number: at first `coarsest`, then twice as many
+// level by level, and after `share` of the training's budget one for each group. coarsest = 0: always so.
+struct GroupBlocks {
+  std::size_t coarsest = 0;
+  double share = 0;
+
+  [[nodiscard]] std::size_t count(double progress, std::size_t groups) const;
+};
+
 class Placer {
  public:
   // The network must outlive the placer.
-  Placer(const HierarchicalNetwork& network, const LogitNoise& noise, std::uint64_t seed)
-      : network_(network), noise_(noise), seed_(seed) {}
+  Placer(const HierarchicalNetwork& network, const LogitNoise& noise, const GroupBlocks& blocks, std::uint64_t seed)
+      : network_(network), noise_(noise), blocks_(blocks), seed_(seed) {}
 
   // Draws a device for each group and appends the G devices to the actions of each member's last round; if the noise
   // has scales, they are appended to its observation.
@@ -44,6 +53,7 @@ class Placer {
 
   const HierarchicalNetwork& network_;
   LogitNoise noise_;
+  GroupBlocks blocks_;
   std::uint64_t seed_;
   nn::Tape<float> tape_;
   ForcedSteps forced_;  // of the last run()
