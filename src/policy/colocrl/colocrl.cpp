@@ -50,12 +50,7 @@ void describe(ColocrlOptions& o, OptionVisitor& visit) {
        .max = 1e6,
        .help = "Training begins with units merged into this many blocks, whose units are drawn with one random number, "
                "and doubles the number level by level. 0: every unit is drawn separately, as in the paper."});
-  visit("coarse_share", o.coarse_share,
-        {.min = 0,
-         .max = 1,
-         .help = "Share of the training's budget after which every unit is drawn separately (coarse_units); the levels "
-                 "before have equal parts of it.",
-         .only_with = {{"coarse_units", {"0"}, true}}});
+  visit_coarse_share(visit, o.coarse_share, "unit", "coarse_units");
 }
 
 ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
@@ -182,8 +177,8 @@ class ColocrlPolicy final : public NetworkPolicy {
   [[nodiscard]] std::vector<double> random_numbers(const SampleSlot& slot, const Prepared& problem) const {
     if (slot.greedy) return {};
     const Level& level = problem.levels[level_at(slot.rounds.back().progress, coarse_share_, problem.levels.size())];
-    std::vector<double> of_block(level.blocks), of_unit;
-    for (double& each : of_block) each = slot.stream->uniform();
+    const std::vector<double> of_block = uniform_numbers(*slot.stream, level.blocks);
+    std::vector<double> of_unit;
     for (const std::uint32_t block : level.block_of_unit) of_unit.push_back(of_block[block]);
     return of_unit;
   }

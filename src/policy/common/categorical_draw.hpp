@@ -40,6 +40,13 @@ std::uint8_t likeliest(std::span<const T> logits, std::span<const std::uint8_t> 
   return static_cast<std::uint8_t>(best);
 }
 
+// The random numbers of `count` decisions, or blocks of decisions.
+inline std::vector<double> uniform_numbers(Stream& stream, std::size_t count) {
+  std::vector<double> numbers(count);
+  for (double& each : numbers) each = stream.uniform();
+  return numbers;
+}
+
 // Inverse CDF of the softmax over the allowed columns, at `uniform` in [0, 1). `weights` is scratch memory of the same
 // length.
 template <class T>

@@ -1,10 +1,14 @@
 // Groupings of a problem's units from coarse to fine, each with about half as many units as the next.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "emplace/base/options.hpp"
 #include "emplace/policy/policy.hpp"
 
 namespace emplace::policy {
@@ -16,6 +20,18 @@ inline std::vector<Grouping> halved_levels(const PolicyProblem& problem, std::si
   return levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {
     return coarsen(*problem.problem, finer, std::max(coarsest, (finer.count() + 1) / 2));
   });
+}
+
+// The option with the share of level_at(). `what` is drawn in blocks while the option `blocks` is not 0.
+inline void visit_coarse_share(OptionVisitor& visit, double& share, const std::string& what,
+                               const std::string& blocks) {
+  visit("coarse_share", share,
+        {.min = 0,
+         .max = 1,
+         .help = fmt::format("Share of the training's budget after which every {} is drawn separately ({}); the levels "
+                             "before have equal parts of it.",
+                             what, blocks),
+         .only_with = {{blocks, {"0"}, true}}});
 }
 
 // The unit of a coarser level that each unit belongs to.

@@ -261,7 +261,6 @@ class GdpPolicy final : public NetworkPolicy {
     Rollout& rollout = slot.rounds.back();
     const GdpBlocks& blocks = blocks_for(rollout, problem);
     auto actions = std::span(rollout.actions).subspan(round * pass_->actions(), pass_->actions());
-    std::vector<double> uniform(blocks.count);
     for (const nn::Categorical<float>& rows : pass_->heads) {
       const auto decision = actions.first(rows.scores.rows);
       actions = actions.subspan(decision.size());
@@ -269,7 +268,7 @@ class GdpPolicy final : public NetworkPolicy {
         take_likeliest(rows, decision);
         continue;
       }
-      for (double& each : uniform) each = slot.stream->uniform();
+      const std::vector<double> uniform = uniform_numbers(*slot.stream, blocks.count);
       if (places_) {
         const bool all_allowed = rows.allowed.empty();
         decide_by_block(blocks, rows.probability, all_allowed ? rows.allowed : blocks.allowed, uniform, decision);

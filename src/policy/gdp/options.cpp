@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "policy/common/network_policy.hpp"
+#include "policy/common/unit_levels.hpp"
 #include "policy/gdp/relative_costs.hpp"
 
 namespace emplace::policy {
@@ -72,12 +73,7 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
        .help =
            "Training begins with units merged into this many blocks, each drawn with one random number, and doubles "
            "the number level by level; `place --policy` uses all levels in turn. 0: every unit is drawn separately."});
-  visit("coarse_share", o.coarse_share,
-        {.min = 0,
-         .max = 1,
-         .help = "Share of the training's budget after which every unit is drawn separately (coarse_units); the levels "
-                 "before have equal parts of it.",
-         .only_with = {{"coarse_units", {"0"}, true}}});
+  visit_coarse_share(visit, o.coarse_share, "unit", "coarse_units");
 }
 
 namespace {

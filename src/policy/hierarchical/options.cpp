@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "policy/common/network_policy.hpp"
+#include "policy/common/unit_levels.hpp"
 
 namespace emplace::policy {
 
@@ -87,12 +88,7 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
          .help = "Training begins with neighbouring groups (units without grouping) joined to this many blocks, whose "
                  "devices are drawn with one random number, and doubles the number level by level. 0: every group is "
                  "drawn separately, as in the paper."});
-  visit("coarse_share", o.coarse_share,
-        {.min = 0,
-         .max = 1,
-         .help = "Share of the training's budget after which every group is drawn separately (coarse_groups); the "
-                 "levels before have equal parts of it.",
-         .only_with = {{"coarse_groups", {"0"}, true}}});
+  visit_coarse_share(visit, o.coarse_share, "group", "coarse_groups");
 }
 
 GroupingMode mode_of(const HierarchicalOptions& options) {

@@ -36,8 +36,8 @@ void Placer::draw(const GroupView& groups, std::span<const float> parameters, st
   for (const std::size_t i : members) {
     const Rollout& rollout = slots[i].rounds.back();
     noises.push_back(noise_stream(rollout));
-    uniform.emplace_back(slots[i].greedy ? 0 : blocks_.count(rollout.progress, network_.sizes.groups));
-    for (double& each : uniform.back()) each = slots[i].stream->uniform();
+    const std::size_t blocks = slots[i].greedy ? 0 : blocks_.count(rollout.progress, network_.sizes.groups);
+    uniform.push_back(uniform_numbers(*slots[i].stream, blocks));
   }
   for (std::size_t t = 0; t < network_.sizes.groups; ++t) {
     const nn::Matrix<float> logits = step(previous);
