@@ -208,7 +208,8 @@ void add_all() {
                                 {4096, 256, 1024},
                                 {1000, 300, 64},
                                 {1000, 64, 256},
-                                {256, 256, 256}})
+                                {256, 256, 256},
+                                {3200, 7, 7}})
     add("nn/gemm/" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n),
         [=](benchmark::State& s) { gemm(s, m, k, n); });
 }

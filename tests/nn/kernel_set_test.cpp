@@ -171,6 +171,7 @@ std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
     lists.begin.push_back(static_cast<std::uint32_t>(lists.items.size()));
   }
   const Var largest = segment_max(tape, x, lists);
+  const Var total = segment_sum(tape, x, lists), mean = segment_mean(tape, x, lists);
   const Var normal = layer_norm<T>(tape, x, tape.parameter({2 * n, 1, columns}),
                                    tape.parameter({2 * n + columns, 1, columns}), static_cast<T>(1e-5));
   Lists band{.begin = {0}, .items = {}};  // each row and the one after it
@@ -185,7 +186,7 @@ std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
   const Var combined = symmetric_product(tape, band, entries, normal);
   const Var joined = add_norm<T>(tape, combined, x, tape.parameter({2 * n, 1, columns}),
                                  tape.parameter({2 * n + columns, 1, columns}), static_cast<T>(1e-5));
-  for (const Var result : {largest, normal, joined})
+  for (const Var result : {largest, total, mean, normal, joined})
     std::ranges::copy(random_values<T>(tape.value(result).size(), 8), tape.gradient(result).data);
 
   std::vector<std::uint8_t> allowed(n), action(rows);
@@ -205,7 +206,7 @@ std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
   keep(draws.probability.all());
   keep(draws.entropy);
   keep(draws.log_normalizer);
-  keep(tape.value(largest).all());
+  for (const Var result : {largest, total, mean}) keep(tape.value(result).all());
   keep(tape.value(normal).all());
   keep(tape.value(joined).all());
   use_kernel_set(kernel_sets().back());

@@ -83,8 +83,7 @@ void add_weight_gradients(Matrix<const T> x, Matrix<const T> dz, Matrix<T> d_wei
     if (d_weight.data != nullptr)
       multiply<T>(Strided<const T>(x).transposed(), of, Strided<T>(d_weight).column_block(begin, count), Into::add);
     if (d_bias.data != nullptr)
-      for (std::size_t r = 0; r < dz.rows; ++r)
-        for (std::size_t j = 0; j < count; ++j) d_bias.data[begin + j] += of.data[r * of.row_stride + j];
+      kernels<T>().add_column_sums(of.data, of.row_stride, dz.rows, count, d_bias.data + begin);
   });
 }
 

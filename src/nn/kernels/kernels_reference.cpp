@@ -135,6 +135,23 @@ void normalize_backward(const T* u, const T* inverse, const T* gain, const T* af
 }
 
 template <class T>
+void sum_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+              std::size_t columns, T* out) {
+  for (std::size_t r = 0; r < lists; ++r)
+    for (std::size_t j = 0; j < columns; ++j) {
+      T sum = 0;
+      for (std::size_t i = begin[r]; i < begin[r + 1]; ++i) sum += x[items[i] * columns + j];
+      out[r * columns + j] = sum;
+    }
+}
+
+template <class T>
+void add_column_sums(const T* x, std::size_t step, std::size_t rows, std::size_t columns, T* sums) {
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t j = 0; j < columns; ++j) sums[j] += x[r * step + j];
+}
+
+template <class T>
 void combine_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, const double* values,
                   std::size_t rows, std::size_t columns, T* y, bool add) {
   for (std::size_t r = 0; r < rows; ++r)
@@ -238,6 +255,8 @@ const Kernels<T> table = {
     .softmax = softmax<T>,
     .softmax_backward = softmax_backward<T>,
     .largest_rows = largest_rows<T>,
+    .sum_rows = sum_rows<T>,
+    .add_column_sums = add_column_sums<T>,
     .largest_rows_backward = largest_rows_backward<T>,
     .normalize = normalize<T>,
     .normalize_backward = normalize_backward<T>,

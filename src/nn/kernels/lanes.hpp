@@ -47,7 +47,10 @@ inline Lanes<T> all(T x) {
 }
 
 // The number of lanes that contain elements of the array: all, or the rest at the array's end; the other lanes are 0.
-struct Full {};
+struct Full {
+  constexpr Full() = default;
+  constexpr explicit Full(std::size_t) {}
+};
 struct Part {
   std::size_t count;
 };
@@ -72,6 +75,24 @@ inline void store(Part part, float* p, Lanes<float> v) {
 inline void store(Part part, double* p, Lanes<double> v) {
   _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1U << part.count) - 1), v);
 }
+#elif defined(__AVX2__)
+// Negative in the first `count` lanes.
+inline __m256i first_lanes(std::size_t count, Lanes<float>) {
+  static constexpr std::int32_t ones_then_zeros[] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - count));
+}
+inline __m256i first_lanes(std::size_t count, Lanes<double>) {
+  static constexpr std::int64_t ones_then_zeros[] = {-1, -1, -1, -1, 0, 0, 0, 0};
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 4 - count));
+}
+inline Lanes<float> load(Part part, const float* p) {
+  return _mm256_maskload_ps(p, first_lanes(part.count, Lanes<float>{}));
+}
+inline Lanes<double> load(Part part, const double* p) {
+  return _mm256_maskload_pd(p, first_lanes(part.count, Lanes<double>{}));
+}
+inline void store(Part part, float* p, Lanes<float> v) { _mm256_maskstore_ps(p, first_lanes(part.count, v), v); }
+inline void store(Part part, double* p, Lanes<double> v) { _mm256_maskstore_pd(p, first_lanes(part.count, v), v); }
 #else
 template <class T>
 inline Lanes<T> load(Part part, const T* p) {

@@ -99,14 +99,18 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
 }
 
 // Computes one tile. `step` is the distance between rows of the left matrix (by_rows) or between its columns. The
-// results, for all columns of the tile's panels, are stored in c, with rows c_step apart.
-template <class T, std::size_t rows, std::size_t panels, bool by_rows>
-void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step, bool add) {
-  constexpr std::size_t w = width<T>, vectors = 2 * panels;
+// results are stored in c, with rows c_step apart; the last vector of each row has only the elements of `last`.
+template <class T, std::size_t rows, std::size_t vectors, bool by_rows, class Last>
+void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step, bool add,
+          std::size_t columns) {
+  constexpr std::size_t w = width<T>, whole = vectors - 1;
+  const Last last{columns - whole * w};
   Lanes<T> sums[rows][vectors];
   if (add) {
-    EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
-        sums[i][v] = load(c + i * c_step + v * w);
+    EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) {
+      EMPLACE_UNROLL for (std::size_t v = 0; v < whole; ++v) sums[i][v] = load(c + i * c_step + v * w);
+      sums[i][whole] = load(last, c + i * c_step + whole * w);
+    }
   } else {
     EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
         sums[i][v] = Lanes<T>{};
@@ -120,41 +124,37 @@ void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, st
       EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v) sums[i][v] = fma(left, b[v], sums[i][v]);
     }
   }
-  EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
-      store(c + i * c_step + v * w, sums[i][v]);
+  EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) {
+    EMPLACE_UNROLL for (std::size_t v = 0; v < whole; ++v) store(c + i * c_step + v * w, sums[i][v]);
+    store(last, c + i * c_step + whole * w, sums[i][whole]);
+  }
 }
 
 template <class T>
-using Tile = void (*)(const T*, std::size_t, std::size_t, const T*, T*, std::size_t, bool);
+using Tile = void (*)(const T*, std::size_t, std::size_t, const T*, T*, std::size_t, bool, std::size_t);
 
-// The functions for tiles of 1 to tile_rows rows, with panels_of(rows) panels or with one.
+// The functions for tiles of 1 to tile_rows rows: with panels_of(rows) panels, with one, and with what a narrower last
+// panel has, which is one vector and a part of the second, or a part of the first.
 template <class T, bool by_rows>
 struct Tiles {
-  Tile<T> many[tile_rows + 1] = {}, one[tile_rows + 1] = {};
+  Tile<T> many[tile_rows + 1] = {}, one[tile_rows + 1] = {}, wide_rest[tile_rows + 1] = {}, rest[tile_rows + 1] = {};
   constexpr Tiles() { fill<1>(); }
+  [[nodiscard]] constexpr const Tile<T>* of(std::size_t columns) const {
+    if (columns > panel<T>) return many;
+    if (columns == panel<T>) return one;
+    return columns > width<T> ? wide_rest : rest;
+  }
   template <std::size_t rows>
   constexpr void fill() {
-    many[rows] = tile<T, rows, panels_of(rows), by_rows>;
-    one[rows] = tile<T, rows, 1, by_rows>;
+    many[rows] = tile<T, rows, 2 * panels_of(rows), by_rows, Full>;
+    one[rows] = tile<T, rows, 2, by_rows, Full>;
+    wide_rest[rows] = tile<T, rows, 2, by_rows, Part>;
+    rest[rows] = tile<T, rows, 1, by_rows, Part>;
     if constexpr (rows < tile_rows) fill<rows + 1>();
   }
 };
 template <class T, bool by_rows>
 constexpr Tiles<T, by_rows> tiles;
-
-// Computes a tile whose last panel is wider than the result.
-template <class T>
-void run_apart(Tile<T> run, const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step,
-               bool add, std::size_t rows, std::size_t columns) {
-  alignas(lane_bytes) T result[tile_rows * panels_of(1) * panel<T>];
-  const std::size_t wide = (columns + panel<T> - 1) / panel<T> * panel<T>;
-  if (add)
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < wide; ++j) result[i * wide + j] = j < columns ? c[i * c_step + j] : 0;
-  run(a, step, k, packed, result, wide, add);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) c[i * c_step + j] = result[i * wide + j];
-}
 
 template <class T, bool by_rows>
 void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
@@ -172,19 +172,15 @@ void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, cons
     for (std::size_t t = 0; t < count; ++t) begins[t + 1] = rows * (t + 1) / count;
     for (std::size_t g = 0; g < groups; ++g) {
       const std::size_t first = (backwards ? groups - 1 - g : g) * group;
-      const bool many = group > 1 && first + group <= panels;
+      const bool many = group > 1 && (first + group) * panel<T> <= n;
       for (std::size_t p = first; p < panels && p < first + group; p += many ? group : 1) {
         const std::size_t last = many ? p + group : p + 1;
         const std::size_t columns = last == panels ? n - p * panel<T> : (last - p) * panel<T>;
+        const Tile<T>* const kind = kinds.of(columns);
         for (std::size_t t = 0; t < count; ++t) {
           const std::size_t begin = block + begins[t], height = begins[t + 1] - begins[t];
-          const Tile<T> run = (many ? kinds.many : kinds.one)[height];
-          const T* const right = packed + p * k * panel<T>;
-          T* const to = c + begin * c_step + p * panel<T>;
-          if (columns == (last - p) * panel<T>)
-            run(row(begin), step, k, right, to, c_step, add);
-          else
-            run_apart(run, row(begin), step, k, right, to, c_step, add, height, columns);
+          kind[height](row(begin), step, k, packed + p * k * panel<T>, c + begin * c_step + p * panel<T>, c_step, add,
+                       columns);
         }
       }
     }

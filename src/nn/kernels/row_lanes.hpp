@@ -1,4 +1,4 @@
-// Softmax of a row and the largest of several rows for one instruction set (see lanes.hpp).
+// Softmax of a row, and the largest and the sum of several rows, for one instruction set (see lanes.hpp).
 #pragma once
 
 #include "nn/kernels/kernels.hpp"
@@ -81,6 +81,26 @@ void largest_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* i
       store(part, out + j + at, best);
     });
   }
+}
+
+template <class T>
+void sum_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+              std::size_t columns, T* out) {
+  for (std::size_t r = 0; r < lists; ++r, out += columns)
+    over<T>(columns, [&](auto part, std::size_t j) {
+      Lanes<T> sum = {};
+      for (std::size_t i = begin[r]; i < begin[r + 1]; ++i) sum += load(part, x + items[i] * columns + j);
+      store(part, out + j, sum);
+    });
+}
+
+template <class T>
+void add_column_sums(const T* x, std::size_t step, std::size_t rows, std::size_t columns, T* sums) {
+  over<T>(columns, [&](auto part, std::size_t j) {
+    Lanes<T> sum = load(part, sums + j);
+    for (std::size_t r = 0; r < rows; ++r) sum += load(part, x + r * step + j);
+    store(part, sums + j, sum);
+  });
 }
 
 template <class T>

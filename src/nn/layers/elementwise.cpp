@@ -50,7 +50,7 @@ void add_scaled(T factor, std::span<const T> values, std::span<T> sum) {
 
 template <class T>
 void add_rows(Matrix<const T> rows, std::span<T> sum) {
-  for (std::size_t r = 0; r < rows.rows; ++r) add_all(rows.row(r), sum);
+  kernels<T>().add_column_sums(rows.data, rows.columns, rows.rows, rows.columns, sum.data());
 }
 
 #define EMPLACE_INSTANTIATE(T)                                                                          \

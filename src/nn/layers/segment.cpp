@@ -25,12 +25,10 @@ class SegmentSum final : public Op<T> {
     return {lists_.rows(), in[0].columns};
   }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    for (std::size_t r = 0; r < y.rows; ++r) {
-      std::ranges::fill(y.row(r), T{0});
-      for (const std::uint32_t i : lists_[r]) add_all<T>(in[0].row(i), y.row(r));
-      if (mean_ && !lists_[r].empty())
+    kernels<T>().sum_rows(in[0].data, lists_.begin.data(), lists_.items.data(), y.rows, y.columns, y.data);
+    for (std::size_t r = 0; mean_ && r < y.rows; ++r)
+      if (!lists_[r].empty())
         for (T& value : y.row(r)) value *= factor(r);
-    }
   }
   void backward(Tape<T>&, std::span<const Matrix<const T>>, Matrix<const T>, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
