@@ -1,5 +1,6 @@
 #include "emplace/source/load_problem.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -57,11 +58,21 @@ Graph read_with_options(const NamedQuery& model, formats::ReadOptions options) {
   return graph;
 }
 
+// For "nmt?layers=2" without the prefix, unless there is a file of that name.
+void refuse_forgotten_prefix(const std::string& source) {
+  const std::string name = source.substr(0, source.find('?'));
+  if (!file_exists(source) && std::ranges::any_of(zoo::zoo(), [&](const auto& entry) { return entry.name == name; }))
+    throw InputError(source, "there is no such file; the zoo's model is {}{}", zoo_prefix, source);
+}
+
 }  // namespace
 
 Graph load_graph(const std::string& source, const formats::ReadOptions& options) {
   if (const auto model = model_with_options(source)) return read_with_options(*model, options);
-  if (!is_zoo(source)) return formats::read_graph(source, options);
+  if (!is_zoo(source)) {
+    refuse_forgotten_prefix(source);
+    return formats::read_graph(source, options);
+  }
   if (options.batch || !options.shapes.empty())
     throw InputError(source, "batch and shape are for model files; a zoo model takes ?batch=... among its own options");
   return zoo::build_zoo_model(std::string_view(source).substr(zoo_prefix.size()), source);

@@ -88,6 +88,11 @@ TEST_F(ChosenRecipe, IsNotFollowedByAWordThatIsNeitherKeyNorProblem) {
   EXPECT_THAT(refusal_of({"train", "post", "zoo:nmt"}), HasSubstr("a zoo model needs a machine"));
 }
 
+TEST_F(ChosenRecipe, IsToldOfAZooModelWithoutItsPrefix) {
+  EXPECT_THAT(refusal_of({"train", "post", "nmt?layers=2@k40x2"}),
+              HasSubstr("nmt?layers=2: there is no such file; the zoo's model is zoo:nmt?layers=2"));
+}
+
 TEST_F(ChosenRecipe, DoesNotStopAtABoundWhereTimesAreMeasured) {
   write_file(folder_ / "answer", "read job; echo '{\"seconds\": 1}'");
   EXPECT_THAT(config_of({problem_, "evaluator=command", "command.run=[\"sh\", \"" + (folder_ / "answer") + "\"]"}),

@@ -145,8 +145,9 @@ TEST(ConstraintsOfSeveralProblems, AreMadeOfThoseInWhichTheyMatchAndMustMatchInO
   const Finished done = emplace_run(training("encoder*=gpu:1", "run"));
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json placement = json::parse(read_file(folder / "run/best.0.placement.json"));
-  for (const auto& [op, device] : placement["ops"].items())
+  for (const auto& [op, device] : placement["ops"].items()) {
     if (op.starts_with("encoder")) EXPECT_EQ(device, "gpu:1") << op;
+  }
   expect_refused(training("no-such-module=gpu:1", "other"),
                  AllOf(HasSubstr("'no-such-module=gpu:1'"), HasSubstr("matches no op or module of any problem")));
   EXPECT_FALSE(file_exists(folder / "other")) << "refused before the run begins";
