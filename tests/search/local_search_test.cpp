@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/builder.hpp"
@@ -117,6 +118,41 @@ TEST(LocalSearch, HalvesAStepOfIndependentOps) {
   EXPECT_EQ(result.outcome.makespan, 4 * static_cast<Ticks>(ticks_per_second));
   EXPECT_EQ(result.accepted, 4U);
   EXPECT_TRUE(result.settled);
+}
+
+// On a, which alone can run them: a first op of 1 s, then a chain of 10 ops of 1 s, and a last op that waits for a slow
+// op of 10 s. The slow op may also run on b, to and from which a transfer takes 1 s. If all are on a, the last op runs
+// before most of the chain.
+Problem chain_beside_a_slow_op() {
+  constexpr double never = std::numeric_limits<double>::quiet_NaN();
+  ProblemBuilder builder("chain");
+  const DeviceId a = builder.add_device({"a", "", no_memory_limit}), b = builder.add_device({"b", "", no_memory_limit});
+  for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)})
+    builder.add_route(from, to, {builder.add_channel({"link" + std::to_string(from.index()), 1.0, 1e9})});
+  const OpId first = builder.add_op({"first", "", {1, never}});
+  const OpId slow = builder.add_op({"slow", "", {10, 10}});
+  std::vector<OpId> chain;
+  for (int i = 0; i < 10; ++i) chain.push_back(builder.add_op({"chain" + std::to_string(i), "", {1, never}}));
+  const OpId last = builder.add_op({"last", "", {1, never}});
+  builder.add_tensor(first, 1, {slow, chain.front()});
+  builder.add_tensor(slow, 1, {last});
+  for (std::size_t i = 0; i + 1 < chain.size(); ++i) builder.add_tensor(chain[i], 1, {chain[i + 1]});
+  return builder.build();
+}
+
+TEST(LocalSearch, FindsMovesThatHelpOnlyBecauseOtherOpsThenGoFirst) {
+  const Problem problem = chain_beside_a_slow_op();
+  const Grouping units = make_grouping(problem, GroupingKind::op);
+  const Placement start{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
+  Neighbourhood neighbourhood(problem, units, Schedule::fifo);
+  const Outcome now = neighbourhood.start(start);
+  EXPECT_FALSE(better(neighbourhood.guess(1, 1), now)) << "in its old order the last op waits, and the chain with it";
+  LocalSearchOptions options;
+  EXPECT_EQ(local_search(problem, units, Schedule::fifo, start, options).outcome.makespan, now.makespan);
+  options.guided = true;
+  const LocalSearchResult found = local_search(problem, units, Schedule::fifo, start, options);
+  EXPECT_EQ(found.placement.device[1], 1);
+  EXPECT_LT(found.outcome.makespan, now.makespan * 2 / 3);
 }
 
 TEST(LocalSearch, NeverAcceptsAnOverflow) {

@@ -23,7 +23,8 @@ struct LocalSearchOptions {
   // Fewer moves are tried. Only units on the critical path: while its ops and transfers keep their devices and their
   // order, the step takes as long as before. And they only move to the devices of their producers and consumers and to
   // one random device, not its own: with many devices, most others make the step longer. While the placement is
-  // infeasible, all moves are tried.
+  // infeasible, all moves are tried. And some of the moves whose guess is no improvement are checked too (ByCost in
+  // unit_improver.hpp).
   bool guided = false;
 };
 

@@ -79,6 +79,12 @@ class Neighbourhood {
   [[nodiscard]] std::uint64_t guesses() const { return guesses_; }
   // Number of ops simulated for all guesses so far, a measure of their cost: a guess simulates from a few ops to all.
   [[nodiscard]] std::uint64_t guessed_ops() const { return guessed_ops_; }
+  // The same with checks, which simulate all ops.
+  [[nodiscard]] std::uint64_t simulated_ops() const { return guessed_ops_ + checks_ * problem_.op_count(); }
+  // Whether guesses of changes that keep the order have the exact step time.
+  [[nodiscard]] bool guesses_times_exactly() const {
+    return incremental_ == nullptr || schedule_ == Schedule::in_order;
+  }
   // The part of them for changes of the order.
   [[nodiscard]] std::uint64_t ordered_ops() const { return ordered_ops_; }
   [[nodiscard]] std::uint64_t checks() const { return checks_; }  // those of start() included

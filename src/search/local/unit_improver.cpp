@@ -1,10 +1,34 @@
 #include "search/local/unit_improver.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "search/local/moves.hpp"
 
 namespace emplace::search {
+
+namespace {
+
+// Whether the guess is so little worse that the order of the ops may be the reason.
+bool is_near(const Outcome& guess, const Outcome& now) {
+  constexpr double near_by = 1.05;
+  return guess.feasible() && static_cast<double>(guess.makespan) <= near_by * static_cast<double>(now.makespan);
+}
+
+}  // namespace
+
+bool ByCost::may_check_blindly(Ticks makespan) const {
+  // As if so many simulations had gained this part of the makespan before: a few failures say little. Guesses begin
+  // with more, since on most problems they are right.
+  constexpr double simulations_before = 20, guesses_gained = 0.001, blindly_gained = 0.0001;
+  constexpr double least = 0.02, most = 0.9;
+  const auto rate = [&](const Route& route, double gained) {
+    return (gained * static_cast<double>(makespan) + route.gained) / (simulations_before * simulation_ + route.cost);
+  };
+  const double blind = rate(blind_, blindly_gained), by_guess = rate(by_guess_, guesses_gained);
+  const double share = std::clamp(blind / (blind + by_guess), least, most);
+  return blind_.cost <= share * (blind_.cost + by_guess_.cost);
+}
 
 // The devices on which the unit is tried.
 std::bitset<max_devices> UnitImprover::devices_to_try(std::uint32_t unit) {
@@ -44,31 +68,48 @@ bool UnitImprover::exchange(std::uint32_t unit, std::uint8_t device) {
   return change.partner != Change::none && accept_if_better(change);
 }
 
-bool UnitImprover::improve(std::uint32_t unit) {
+UnitImprover::Tried UnitImprover::improve_by_guess(std::uint32_t unit) {
   const std::bitset<max_devices> devices = devices_to_try(unit);
   const Outcome now = neighbourhood_.outcome();
   struct To {
     std::optional<std::uint8_t> device;
     Outcome outcome;
   };
-  To best{{}, now}, overflowing;
+  To best, overflowing;
   for (std::size_t d = 0; d < problem_.device_count() && !budget_.spent(); ++d) {
     const auto device = static_cast<std::uint8_t>(d);
     if (!devices[d] || !neighbourhood_.can_move(unit, device)) continue;
     const Outcome guess = neighbourhood_.guess(unit, device);
-    if (better(guess, best.outcome)) best = {device, guess};
+    if (!best.device || better(guess, best.outcome)) best = {device, guess};
     const bool only_memory = neighbourhood_.may_overflow() && (guess.makespan < now.makespan || !now.feasible());
     if (only_memory && (!overflowing.device || better(guess, overflowing.outcome))) overflowing = {device, guess};
   }
-  if (budget_.spent()) return false;
-  if (best.device) {
-    const Outcome exact = neighbourhood_.check(unit, *best.device);
-    if (better(exact, now)) {
-      neighbourhood_.accept();
-      return true;
-    }
-  }
-  return overflowing.device && exchange(unit, *overflowing.device);
+  if (budget_.spent()) return {};
+  const bool promising = best.device && better(best.outcome, now);
+  if (promising && accept_if_better({unit, *best.device, Change::none, {}})) return {true, {}};
+  if (overflowing.device && exchange(unit, *overflowing.device)) return {true, {}};
+  if (promising || !best.device || !is_near(best.outcome, now)) return {};
+  return {false, best.device};
+}
+
+bool UnitImprover::improve_blindly(std::uint32_t unit, std::uint8_t device) {
+  const Ticks before = neighbourhood_.outcome().makespan;
+  if (!by_cost_.may_check_blindly(before)) return false;
+  const bool improved = accept_if_better({unit, device, Change::none, {}});
+  by_cost_.checked_blindly(improved ? before - neighbourhood_.outcome().makespan : 0);
+  return improved;
+}
+
+bool UnitImprover::improve(std::uint32_t unit) {
+  const Outcome before = neighbourhood_.outcome();
+  const std::uint64_t cost = neighbourhood_.simulated_ops();
+  const Tried tried = improve_by_guess(unit);
+  const bool is_time = tried.improved && before.feasible();
+  by_cost_.guessed(neighbourhood_.simulated_ops() - cost,
+                   is_time ? before.makespan - neighbourhood_.outcome().makespan : 0);
+  if (!tried.unpromising || !guided_ || !before.feasible() || neighbourhood_.guesses_times_exactly())
+    return tried.improved;
+  return improve_blindly(unit, *tried.unpromising);
 }
 
 }  // namespace emplace::search

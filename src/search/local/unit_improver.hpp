@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <optional>
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/problem.hpp"
@@ -11,13 +12,45 @@
 
 namespace emplace::search {
 
+// Whether to check a move exactly although its guess is no improvement. A guess keeps the order in which ops start, so
+// under fifo and priority it is wrong where a move helps only because other ops then go first: in a placement on one
+// device, for example, the ops after the consumer of a moved op wait for its transfer in the guess, not in the run.
+// Such blind checks get a share of the cost that grows with what they gain.
+class ByCost {
+ public:
+  explicit ByCost(std::uint64_t simulation) : simulation_(static_cast<double>(simulation)) {}
+
+  // Costs are in ops simulated.
+  void guessed(std::uint64_t cost, Ticks gained) { by_guess_.add(static_cast<double>(cost), gained); }
+  void checked_blindly(Ticks gained) { blind_.add(simulation_, gained); }
+  // Whether a check of a move that no guess promises pays: such checks get a part of the cost that is as large as
+  // their part of what was gained for its cost.
+  [[nodiscard]] bool may_check_blindly(Ticks makespan) const;
+
+ private:
+  struct Route {
+    double cost = 0, gained = 0;
+    void add(double more, Ticks ticks) {
+      cost += more;
+      gained += static_cast<double>(ticks);
+    }
+  };
+  double simulation_;  // cost of a check
+  Route by_guess_, blind_;
+};
+
 // All of them must outlive it.
 class UnitImprover {
  public:
   // guided: units are tried only on the devices of their producers and consumers and on one random device, not their
-  // own; while the placement is infeasible, on all.
+  // own; while the placement is infeasible, on all. And some moves are checked although no guess promises anything.
   UnitImprover(const Problem& problem, Neighbourhood& neighbourhood, MoveBudget& budget, Stream& random, bool guided)
-      : problem_(problem), neighbourhood_(neighbourhood), budget_(budget), random_(random), guided_(guided) {}
+      : problem_(problem),
+        neighbourhood_(neighbourhood),
+        budget_(budget),
+        random_(random),
+        guided_(guided),
+        by_cost_(problem.op_count()) {}
 
   // Moves the unit to the device with the best guess, if that is an improvement; if only memory prevents it, in
   // exchange for another unit. Returns whether the placement changed.
@@ -28,12 +61,20 @@ class UnitImprover {
  private:
   [[nodiscard]] std::bitset<max_devices> devices_to_try(std::uint32_t unit);
   bool exchange(std::uint32_t unit, std::uint8_t device);
+  // Improves by a move that a guess promises.
+  struct Tried {
+    bool improved = false;
+    std::optional<std::uint8_t> unpromising;  // the device with the best guess, if that is no improvement
+  };
+  Tried improve_by_guess(std::uint32_t unit);
+  bool improve_blindly(std::uint32_t unit, std::uint8_t device);
 
   const Problem& problem_;
   Neighbourhood& neighbourhood_;
   MoveBudget& budget_;
   Stream& random_;
   const bool guided_;
+  ByCost by_cost_;
 };
 
 }  // namespace emplace::search
