@@ -11,22 +11,22 @@ namespace {
 
 // Whether the guess is so little worse that the order of the ops may be the reason.
 bool is_near(const Outcome& guess, const Outcome& now) {
-  constexpr double near_by = 1.05;
+  constexpr double near_by = 1.15;
   return guess.feasible() && static_cast<double>(guess.makespan) <= near_by * static_cast<double>(now.makespan);
 }
 
 }  // namespace
 
-bool ByCost::may_check_blindly(Ticks makespan) const {
+bool ByCost::may_check_blindly(Ticks makespan, double weight) const {
   // As if so many simulations had gained this part of the makespan before: a few failures say little. Guesses begin
   // with more, since on most problems they are right.
   constexpr double simulations_before = 20, guesses_gained = 0.001, blindly_gained = 0.0001;
-  constexpr double least = 0.02, most = 0.9;
+  constexpr double least = 0.02, most = 0.9, heaviest = 4;
   const auto rate = [&](const Route& route, double gained) {
     return (gained * static_cast<double>(makespan) + route.gained) / (simulations_before * simulation_ + route.cost);
   };
   const double blind = rate(blind_, blindly_gained), by_guess = rate(by_guess_, guesses_gained);
-  const double share = std::clamp(blind / (blind + by_guess), least, most);
+  const double share = std::min(most, std::min(weight, heaviest) * std::max(least, blind / (blind + by_guess)));
   return blind_.cost <= share * (blind_.cost + by_guess_.cost);
 }
 
@@ -92,9 +92,17 @@ UnitImprover::Tried UnitImprover::improve_by_guess(std::uint32_t unit) {
   return {false, best.device};
 }
 
+double UnitImprover::weight(std::uint32_t unit) const {
+  const Grouping& units = neighbourhood_.units();
+  double work = 0;
+  for (const std::uint32_t op : units.members[unit])
+    work += static_cast<double>(problem_.time(OpId{op}, DeviceId{neighbourhood_.placement().device[op]}));
+  return work * static_cast<double>(units.count()) / static_cast<double>(neighbourhood_.outcome().makespan);
+}
+
 bool UnitImprover::improve_blindly(std::uint32_t unit, std::uint8_t device) {
   const Ticks before = neighbourhood_.outcome().makespan;
-  if (!by_cost_.may_check_blindly(before)) return false;
+  if (!by_cost_.may_check_blindly(before, weight(unit))) return false;
   const bool improved = accept_if_better({unit, device, Change::none, {}});
   by_cost_.checked_blindly(improved ? before - neighbourhood_.outcome().makespan : 0);
   return improved;
