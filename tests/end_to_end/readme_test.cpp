@@ -97,157 +97,143 @@ std::string four_digits(double value) {
   return fmt::format("{:.{}f}", value, std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 9));
 }
 
-// A cell of the table that `emplace reproduce` wrote.
-struct Cell {
-  std::string published, ours, interval;
+// A table that `emplace reproduce` wrote, beside the tables of docs/results.md that show parts of it.
+class ResultsTable {
+ public:
+  using Columns = std::vector<std::pair<std::string, std::string>>;  // method and part: published, ours or all
+
+  explicit ResultsTable(const std::string& name) {
+    for (const std::string& line : split(read_file("bench/results/table-" + name + ".csv"), '\n')) {
+      const std::vector<std::string> fields = split(line, ',');
+      if (fields.size() != 13 || fields[0] == "row") continue;
+      if (rows_.empty() || rows_.back() != fields[0]) rows_.push_back(fields[0]);
+      const auto seconds = [&](std::size_t field) {
+        return fields[field].empty() ? fields[8] : four_digits(std::stod(fields[field]));
+      };
+      cells_[fields[0] + "." + fields[2]] = {fields[3].empty() ? fields[4] : fields[3], seconds(5),
+                                             "[" + seconds(6) + ", " + seconds(7) + "]"};
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& rows() const { return rows_; }
+  void expect_on_page(const Columns& columns) const { expect_on_page(rows_, columns); }
+  void expect_on_page(const std::vector<std::string>& rows, const Columns& columns) const {
+    std::string table;
+    for (const std::string& row : rows) table += line_of(row, columns);
+    EXPECT_THAT(read_file("docs/results.md"), ::testing::HasSubstr("\n" + table + "\n"));
+  }
+
+ private:
+  struct Cell {
+    std::string published, ours, interval;
+  };
+
+  [[nodiscard]] std::string line_of(const std::string& row, const Columns& columns) const {
+    std::vector<std::string> texts = {row};
+    for (const auto& [method, part] : columns) {
+      const auto found = cells_.find(row + "." + method);  // none: the row does not have the method
+      const Cell cell = found == cells_.end() ? Cell{} : found->second;
+      texts.push_back(part == "published" ? cell.published
+                      : part == "ours"    ? cell.ours
+                                          : cell.ours + " " + cell.interval);
+    }
+    return "| " + join(texts, " | ") + " |\n";
+  }
+
+  std::map<std::string, Cell> cells_;  // by "row.method"
+  std::vector<std::string> rows_;      // in the order of the file
 };
 
-// By "row.method"; `rows` gets the labels in the order of the file.
-std::map<std::string, Cell> cells_of(const std::string& table, std::vector<std::string>& rows) {
-  std::map<std::string, Cell> cells;
-  for (const std::string& line : split(read_file(table), '\n')) {
-    const std::vector<std::string> fields = split(line, ',');
-    if (fields.size() != 13 || fields[0] == "row") continue;
-    if (rows.empty() || rows.back() != fields[0]) rows.push_back(fields[0]);
-    const auto seconds = [&](std::size_t field) {
-      return fields[field].empty() ? fields[8] : four_digits(std::stod(fields[field]));
-    };
-    cells[fields[0] + "." + fields[2]] = {fields[3].empty() ? fields[4] : fields[3], seconds(5),
-                                          "[" + seconds(6) + ", " + seconds(7) + "]"};
-  }
-  return cells;
-}
-
-// The row of a table in docs/results.md: what `columns` (method:part) name of the CSV's row.
-std::string row_of(const std::map<std::string, Cell>& cells, const std::string& row,
-                   const std::vector<std::pair<std::string, std::string>>& columns) {
-  std::vector<std::string> texts = {row};
-  for (const auto& [method, part] : columns) {
-    const auto found = cells.find(row + "." + method);  // none: the row does not have the method
-    const Cell cell = found == cells.end() ? Cell{} : found->second;
-    texts.push_back(part == "published" ? cell.published
-                    : part == "ours"    ? cell.ours
-                                        : cell.ours + " " + cell.interval);
-  }
-  return "| " + join(texts, " | ") + " |\n";
-}
-
-// All rows of such a table.
-std::string rows_of(const std::map<std::string, Cell>& cells, const std::vector<std::string>& rows,
-                    const std::vector<std::pair<std::string, std::string>>& columns) {
-  std::string table;
-  for (const std::string& row : rows) table += row_of(cells, row, columns);
-  return "\n" + table + "\n";
-}
-
 TEST(ResultsPage, HasTheHierarchicalPlannersTableAndItsAblations) {
-  std::vector<std::string> rows;
-  const std::map<std::string, Cell> cells = cells_of("bench/results/table-hierarchical.csv", rows);
-  ASSERT_EQ(rows.size(), 6U);
-  const std::string page = read_file("docs/results.md");
-  EXPECT_THAT(page, ::testing::HasSubstr(rows_of(cells, rows,
-                                                 {{"expert", "published"},
-                                                  {"scotch", "published"},
-                                                  {"mincut", "published"},
-                                                  {"hierarchical", "published"},
-                                                  {"expert", "ours"},
-                                                  {"scotch", "ours"},
-                                                  {"mincut", "ours"},
-                                                  {"hierarchical", "ours"},
-                                                  {"hierarchical:tuned", "ours"},
-                                                  {"best", "ours"},
-                                                  {"bound", "ours"}})));
-  EXPECT_THAT(page, ::testing::HasSubstr(rows_of(cells, {rows[0], rows[2], rows[3]},
-                                                 {{"hierarchical", "ours"},
-                                                  {"hierarchical:no-grouping", "ours"},
-                                                  {"hierarchical:random-grouping", "ours"},
-                                                  {"hierarchical:tuned", "ours"},
-                                                  {"hierarchical:tuned-no-grouping", "ours"},
-                                                  {"hierarchical:tuned-random-grouping", "ours"}})));
+  const ResultsTable table("hierarchical");
+  ASSERT_EQ(table.rows().size(), 6U);
+  table.expect_on_page({{"expert", "published"},
+                        {"scotch", "published"},
+                        {"mincut", "published"},
+                        {"hierarchical", "published"},
+                        {"expert", "ours"},
+                        {"scotch", "ours"},
+                        {"mincut", "ours"},
+                        {"hierarchical", "ours"},
+                        {"hierarchical:tuned", "ours"},
+                        {"best", "ours"},
+                        {"bound", "ours"}});
+  table.expect_on_page({table.rows()[0], table.rows()[2], table.rows()[3]},
+                       {{"hierarchical", "ours"},
+                        {"hierarchical:no-grouping", "ours"},
+                        {"hierarchical:random-grouping", "ours"},
+                        {"hierarchical:tuned", "ours"},
+                        {"hierarchical:tuned-no-grouping", "ours"},
+                        {"hierarchical:tuned-random-grouping", "ours"}});
 }
 
 TEST(ResultsPage, HasColocrlsTable) {
-  std::vector<std::string> rows;
-  const std::map<std::string, Cell> cells = cells_of("bench/results/table-colocrl.csv", rows);
-  ASSERT_EQ(rows.size(), 6U);
-  EXPECT_THAT(read_file("docs/results.md"), ::testing::HasSubstr(rows_of(cells, rows,
-                                                                         {{"device:gpu:0", "published"},
-                                                                          {"mincut", "published"},
-                                                                          {"expert", "published"},
-                                                                          {"colocrl", "published"},
-                                                                          {"mincut", "ours"},
-                                                                          {"expert", "ours"},
-                                                                          {"colocrl", "ours"},
-                                                                          {"colocrl:tuned", "ours"},
-                                                                          {"best", "ours"},
-                                                                          {"bound", "ours"}})));
+  const ResultsTable table("colocrl");
+  ASSERT_EQ(table.rows().size(), 6U);
+  table.expect_on_page({{"device:gpu:0", "published"},
+                        {"mincut", "published"},
+                        {"expert", "published"},
+                        {"colocrl", "published"},
+                        {"mincut", "ours"},
+                        {"expert", "ours"},
+                        {"colocrl", "ours"},
+                        {"colocrl:tuned", "ours"},
+                        {"best", "ours"},
+                        {"bound", "ours"}});
 }
 
 TEST(ResultsPage, HasHsdagsTableOnOpenvinosGraphs) {
-  std::vector<std::string> rows;
-  const std::map<std::string, Cell> cells = cells_of("bench/results/table-hsdag-openvino.csv", rows);
-  ASSERT_EQ(rows.size(), 3U);
-  EXPECT_THAT(read_file("docs/results.md"), ::testing::HasSubstr(rows_of(cells, rows,
-                                                                         {{"device:gpu", "ours"},
-                                                                          {"placeto", "ours"},
-                                                                          {"colocrl", "ours"},
-                                                                          {"hsdag", "ours"},
-                                                                          {"hsdag:code", "ours"},
-                                                                          {"hsdag:tuned", "ours"},
-                                                                          {"best", "ours"},
-                                                                          {"bound", "ours"}})));
+  const ResultsTable table("hsdag-openvino");
+  ASSERT_EQ(table.rows().size(), 3U);
+  table.expect_on_page({{"device:gpu", "ours"},
+                        {"placeto", "ours"},
+                        {"colocrl", "ours"},
+                        {"hsdag", "ours"},
+                        {"hsdag:code", "ours"},
+                        {"hsdag:tuned", "ours"},
+                        {"best", "ours"},
+                        {"bound", "ours"}});
 }
 
 TEST(ResultsPage, HasHsdagsTableAndItsAblations) {
-  std::vector<std::string> rows;
-  const std::map<std::string, Cell> cells = cells_of("bench/results/table-hsdag.csv", rows);
-  ASSERT_EQ(rows.size(), 3U);
-  const std::string page = read_file("docs/results.md");
-  std::string table, published, tuned;
-  for (const std::string& row : rows) {
-    table += row_of(cells, row,
-                    {{"cpu-only", "published"},
-                     {"device:gpu", "published"},
-                     {"placeto", "published"},
-                     {"colocrl", "published"},
-                     {"hsdag", "published"},
-                     {"placeto", "all"},
-                     {"colocrl", "all"},
-                     {"hsdag", "all"},
-                     {"hsdag:tuned", "all"},
-                     {"best", "ours"},
-                     {"bound", "ours"}});
-    published += row_of(cells, row,
-                        {{"hsdag", "all"},
-                         {"hsdag:no-shape", "all"},
-                         {"hsdag:no-position", "all"},
-                         {"hsdag:no-structure", "all"},
-                         {"hsdag:gat", "all"},
-                         {"hsdag:gin", "all"},
-                         {"hsdag:4-epochs", "all"}});
-    tuned += row_of(cells, row,
-                    {{"hsdag:tuned", "all"},
-                     {"hsdag:tuned-no-shape", "all"},
-                     {"hsdag:tuned-no-position", "all"},
-                     {"hsdag:tuned-no-structure", "all"}});
-  }
-  for (const std::string& part : {table, published, tuned}) EXPECT_THAT(page, ::testing::HasSubstr("\n" + part + "\n"));
+  const ResultsTable table("hsdag");
+  ASSERT_EQ(table.rows().size(), 3U);
+  table.expect_on_page({{"cpu-only", "published"},
+                        {"device:gpu", "published"},
+                        {"placeto", "published"},
+                        {"colocrl", "published"},
+                        {"hsdag", "published"},
+                        {"placeto", "all"},
+                        {"colocrl", "all"},
+                        {"hsdag", "all"},
+                        {"hsdag:tuned", "all"},
+                        {"best", "ours"},
+                        {"bound", "ours"}});
+  table.expect_on_page({{"hsdag", "all"},
+                        {"hsdag:no-shape", "all"},
+                        {"hsdag:no-position", "all"},
+                        {"hsdag:no-structure", "all"},
+                        {"hsdag:gat", "all"},
+                        {"hsdag:gin", "all"},
+                        {"hsdag:4-epochs", "all"}});
+  table.expect_on_page({{"hsdag:tuned", "all"},
+                        {"hsdag:tuned-no-shape", "all"},
+                        {"hsdag:tuned-no-position", "all"},
+                        {"hsdag:tuned-no-structure", "all"}});
 }
 
 TEST(ResultsPage, HasTheTableOfExactSplits) {
-  std::vector<std::string> rows;
-  const std::map<std::string, Cell> cells = cells_of("bench/results/table-exact.csv", rows);
-  ASSERT_EQ(rows.size(), 7U);
-  EXPECT_THAT(read_file("docs/results.md"), ::testing::HasSubstr(rows_of(cells, rows,
-                                                                         {{"dp", "published"},
-                                                                          {"milp", "published"},
-                                                                          {"expert", "ours"},
-                                                                          {"pipedream-like", "ours"},
-                                                                          {"steepest-descent", "ours"},
-                                                                          {"dpl", "ours"},
-                                                                          {"dp", "ours"},
-                                                                          {"milp", "ours"},
-                                                                          {"bound", "ours"}})));
+  const ResultsTable table("exact");
+  ASSERT_EQ(table.rows().size(), 7U);
+  table.expect_on_page({{"dp", "published"},
+                        {"milp", "published"},
+                        {"expert", "ours"},
+                        {"pipedream-like", "ours"},
+                        {"steepest-descent", "ours"},
+                        {"dpl", "ours"},
+                        {"dp", "ours"},
+                        {"milp", "ours"},
+                        {"bound", "ours"}});
 }
 
 TEST(PagesAboutThePapers, NameFilesThatAreThere) {

@@ -64,14 +64,14 @@ struct Kernels {
   // column, or 0.
   void (*largest_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
                        std::size_t columns, T* out);
-  // Row r of out = the sum of these rows, in their order.
+  // d_x += d_out in the first of these rows with x = out, in each column.
+  void (*largest_rows_backward)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+                                std::size_t columns, const T* out, const T* d_out, T* d_x);
+  // Row r of out = the sum of the rows of the list of r (as above), in their order.
   void (*sum_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
                    std::size_t columns, T* out);
   // sums (columns) += the rows of x, in their order; they are `step` elements apart.
   void (*add_column_sums)(const T* x, std::size_t step, std::size_t rows, std::size_t columns, T* sums);
-  // d_x += d_out in the first of the rows of largest_rows with x = out, in each column.
-  void (*largest_rows_backward)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
-                                std::size_t columns, const T* out, const T* d_out, T* d_x);
 
   // Layer normalisation of the rows of x, or of x + z where z is not null: u = (x + z - mean) inverse, y = gain u +
   // bias.

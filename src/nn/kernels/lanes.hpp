@@ -49,7 +49,7 @@ inline Lanes<T> all(T x) {
 // The number of lanes that contain elements of the array: all, or the rest at the array's end; the other lanes are 0.
 struct Full {
   constexpr Full() = default;
-  constexpr explicit Full(std::size_t) {}
+  constexpr explicit Full(std::size_t) {}  // like a Part, for code that is written for both
 };
 struct Part {
   std::size_t count;

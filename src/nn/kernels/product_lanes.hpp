@@ -99,7 +99,7 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
 }
 
 // Computes one tile. `step` is the distance between rows of the left matrix (by_rows) or between its columns. The
-// results are stored in c, with rows c_step apart; the last vector of each row has only the elements of `last`.
+// results, `columns` in each row, are stored in c, with rows c_step apart. Last is Part if they end within a vector.
 template <class T, std::size_t rows, std::size_t vectors, bool by_rows, class Last>
 void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step, bool add,
           std::size_t columns) {

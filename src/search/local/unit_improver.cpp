@@ -86,7 +86,7 @@ UnitImprover::Tried UnitImprover::improve_by_guess(std::uint32_t unit) {
   }
   if (budget_.spent()) return {};
   const bool promising = best.device && better(best.outcome, now);
-  if (promising && accept_if_better({unit, *best.device, Change::none, {}})) return {true, {}};
+  if (promising && accept_if_better(Change{unit, *best.device})) return {true, {}};
   if (overflowing.device && exchange(unit, *overflowing.device)) return {true, {}};
   if (promising || !best.device || !is_near(best.outcome, now)) return {};
   return {false, best.device};
@@ -103,7 +103,7 @@ double UnitImprover::weight(std::uint32_t unit) const {
 bool UnitImprover::improve_blindly(std::uint32_t unit, std::uint8_t device) {
   const Ticks before = neighbourhood_.outcome().makespan;
   if (!by_cost_.may_check_blindly(before, weight(unit))) return false;
-  const bool improved = accept_if_better({unit, device, Change::none, {}});
+  const bool improved = accept_if_better(Change{unit, device});
   by_cost_.checked_blindly(improved ? before - neighbourhood_.outcome().makespan : 0);
   return improved;
 }
@@ -112,12 +112,10 @@ bool UnitImprover::improve(std::uint32_t unit) {
   const Outcome before = neighbourhood_.outcome();
   const std::uint64_t cost = neighbourhood_.simulated_ops();
   const Tried tried = improve_by_guess(unit);
-  const bool is_time = tried.improved && before.feasible();
-  by_cost_.guessed(neighbourhood_.simulated_ops() - cost,
-                   is_time ? before.makespan - neighbourhood_.outcome().makespan : 0);
-  if (!tried.unpromising || !guided_ || !before.feasible() || neighbourhood_.guesses_times_exactly())
-    return tried.improved;
-  return improve_blindly(unit, *tried.unpromising);
+  if (!guided_ || neighbourhood_.guesses_times_exactly()) return tried.improved;
+  const Ticks gained = before.feasible() ? before.makespan - neighbourhood_.outcome().makespan : 0;
+  by_cost_.guessed(neighbourhood_.simulated_ops() - cost, gained);
+  return tried.improved || (before.feasible() && tried.unpromising && improve_blindly(unit, *tried.unpromising));
 }
 
 }  // namespace emplace::search

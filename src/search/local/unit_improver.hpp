@@ -15,7 +15,6 @@ namespace emplace::search {
 // Whether to check a move exactly although its guess is no improvement. A guess keeps the order in which ops start, so
 // under fifo and priority it is wrong where a move helps only because other ops then go first: in a placement on one
 // device, for example, the ops after the consumer of a moved op wait for its transfer in the guess, not in the run.
-// Such blind checks get a share of the cost that grows with what they gain.
 class ByCost {
  public:
   explicit ByCost(std::uint64_t ops) : simulation_(check_by_guess * static_cast<double>(ops)) {}
@@ -23,9 +22,9 @@ class ByCost {
   // Costs are in ops simulated by guesses.
   void guessed(std::uint64_t cost, Ticks gained) { by_guess_.add(static_cast<double>(cost), gained); }
   void checked_blindly(Ticks gained) { blind_.add(simulation_, gained); }
-  // Whether a check of a move that no guess promises pays: such checks get a part of the cost that is as large as
-  // their part of what was gained for its cost.
-  // The more work the unit has, the more a move can gain: `weight` is its work as a multiple of makespan / units.
+  // Whether a blind check pays: their share of the cost is to be their share of what both gain for a unit of cost. A
+  // unit with more work can gain more, so it may exceed that share: `weight` is its work as a multiple of makespan /
+  // units.
   [[nodiscard]] bool may_check_blindly(Ticks makespan, double weight) const;
 
  private:
