@@ -61,6 +61,7 @@ Json to_json(const experiment::Fidelity& fidelity) {
   return {{"rank_correlation", correlations},
           {"orderings", fidelity.orderings},
           {"orderings_agree", fidelity.orderings_agree},
+          {"orderings_agree_tuned", fidelity.tuned_agree ? Json(*fidelity.tuned_agree) : Json(nullptr)},
           {"oom", fidelity.oom},
           {"oom_agree", fidelity.oom_agree},
           {"median_relative_error", fidelity.relative_error ? Json(*fidelity.relative_error) : Json(nullptr)}};

@@ -2,7 +2,6 @@
 // samples, in their place, a refit of the whole policy to the best tenth. Choices that the paper leaves open are
 // options.
 #include <algorithm>
-#include <limits>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
@@ -107,7 +106,7 @@ AdvantageOptions advantage_options(const PostLearnerOptions& o) {
   AdvantageOptions options;
   options.reward.reward = o.cost;
   options.reward.infeasible = "slowest";
-  options.reward.skip_failing_after = std::numeric_limits<std::int64_t>::max();
+  options.reward.skip_failing_after = RewardOptions::never;
   options.baseline_start = "first";
   options.normalize = true;
   return options;

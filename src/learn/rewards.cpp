@@ -63,7 +63,7 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
   visit("skip_failing_after", o.skip_failing_after,
         {.min = 0,
          .unit = "updates",
-         .help = "After this many updates infeasible placements are excluded from learning."});
+         .help = "After this many updates infeasible placements are excluded from learning; 1000000000: never."});
 }
 
 void check(const RewardOptions& o, const ConfigTable& table) {

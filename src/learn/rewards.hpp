@@ -27,6 +27,7 @@ struct RewardOptions {
   double fail_factor = 10;
   double penalty_per_gb = 2;
   double penalty_cap = 10;
+  static constexpr std::int64_t never = 1'000'000'000;  // of skip_failing_after
   std::int64_t skip_failing_after = 5000;
 };
 void describe(RewardOptions& options, OptionVisitor& visit);

@@ -235,10 +235,10 @@ std::vector<std::string> fidelity_lines(const experiment::Reproduction& reproduc
   if (!correlations.empty()) lines.push_back("rank correlation of the methods: " + join(correlations, ", "));
   if (fidelity.orderings > 0)
     lines.push_back(
-        fmt::format("orderings of two methods that agree: {} of {} (of all pairs of methods of a row with different "
-                    "published times, "
-                    "those in which the same method is faster here)",
-                    fidelity.orderings_agree, fidelity.orderings));
+        fmt::format("orderings of two methods that agree: {} of {}{} (of all pairs of methods of a row with different "
+                    "published times, those in which the same method is faster here)",
+                    fidelity.orderings_agree, fidelity.orderings,
+                    fidelity.tuned_agree ? fmt::format(", {} with the tuned columns", *fidelity.tuned_agree) : ""));
   if (fidelity.oom > 0)
     lines.push_back(
         fmt::format("cells out of memory, as published or here: {}; in both: {}", fidelity.oom, fidelity.oom_agree));

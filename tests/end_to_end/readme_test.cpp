@@ -233,6 +233,24 @@ TEST(ResultsPage, HasTheTableOfExactSplits) {
                         {"dpl", "ours"},
                         {"dp", "ours"},
                         {"milp", "ours"},
+                        {"best", "ours"},
+                        {"bound", "ours"}});
+}
+
+TEST(ResultsPage, HasPostsTable) {
+  const ResultsTable table("post");
+  ASSERT_EQ(table.rows().size(), 4U);
+  table.expect_on_page({{"single", "ours"},
+                        {"expert", "ours"},
+                        {"colocrl", "ours"},
+                        {"post:proximal", "ours"},
+                        {"post:cross-entropy", "ours"},
+                        {"post", "ours"},
+                        {"colocrl:tuned", "ours"},
+                        {"post:tuned-proximal", "ours"},
+                        {"post:tuned-cross-entropy", "ours"},
+                        {"post:tuned", "ours"},
+                        {"best", "ours"},
                         {"bound", "ours"}});
 }
 

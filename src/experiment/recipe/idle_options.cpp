@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.hpp"
 #include "emplace/evaluate/evaluator.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "learn/rewards.hpp"
 #include "nn/tape/optimizer.hpp"
 
 namespace emplace::experiment {
@@ -88,25 +90,41 @@ std::string budget_before_refit(const ConfigTable& resolved) {
   return "";
 }
 
-// The budget with which a training ends before the first decay of the learning rate, which counts the optimizer's
-// steps;
-// "" if there is none.
-std::string budget_before_decay(const ConfigTable& resolved, const std::string& learner) {
-  const ConfigTable& options = resolved.table(learner);
-  if (options.number("learning_rate_decay") == 1) return "";
-  double steps_per_update = 1;
-  for (const char* name : {"epochs", "minibatches"})
-    if (options.contains(name)) steps_per_update *= options.number(name);
-  const double samples = options.number("samples_per_update");
-  for (const auto& [budget, per_update] : {std::pair("evaluations", samples), {"updates", 1.0}})
+struct UpdateBudget {
+  std::string said;  // "evaluations is '400'"
+  double updates;
+};
+
+// The budget that ends the training first, in updates; none without a budget.
+std::optional<UpdateBudget> update_budget(const ConfigTable& resolved, const ConfigTable& learner) {
+  std::optional<UpdateBudget> first;
+  for (const auto& [budget, per_update] :
+       {std::pair("evaluations", learner.number("samples_per_update")), {"updates", 1.0}})
     if (resolved.contains(budget))
-      if (const double steps = resolved.number(budget) / per_update * steps_per_update;
-          steps < options.number("learning_rate_decay_every"))
-        return fmt::format(
-            "{}, so the training ends after {:.0f} steps, before the first decay; learning_rate_share "
-            "fits any budget",
-            said(resolved, budget), steps);
-  return "";
+      if (const double updates = resolved.number(budget) / per_update; !first || updates < first->updates)
+        first = {said(resolved, budget), updates};
+  return first;
+}
+
+// Why the learning rate, whose decay counts the optimizer's steps, never decays; "" if it does.
+std::string budget_before_decay(const ConfigTable& resolved, const ConfigTable& options) {
+  const auto budget = update_budget(resolved, options);
+  if (!budget || options.number("learning_rate_decay") == 1) return "";
+  double steps = budget->updates;
+  for (const char* name : {"epochs", "minibatches"})
+    if (options.contains(name)) steps *= options.number(name);
+  if (steps >= options.number("learning_rate_decay_every")) return "";
+  return fmt::format(
+      "{}, so the training ends after {:.0f} steps, before the first decay; learning_rate_share fits any budget",
+      budget->said, steps);
+}
+
+// Why infeasible placements are never excluded, although the recipe has an update for it; "" if they are.
+std::string budget_before_exclusion(const ConfigTable& resolved, const ConfigTable& options) {
+  const auto budget = update_budget(resolved, options);
+  const double after = options.number("skip_failing_after");
+  if (!budget || after >= learn::RewardOptions::never || after <= budget->updates) return "";
+  return fmt::format("{}, so the training ends after {:.0f} updates", budget->said, budget->updates);
 }
 
 // Why the option `name` of the recipe's learner has no effect with this value.
@@ -131,7 +149,8 @@ std::string why_idle_in_learner(const ConfigTable& resolved, const std::string& 
        (learner == "cross-entropy" && std::ranges::find(optimizer, name, &OptionInfo::name) != optimizer.end())))
     return fmt::format("{}, which is refitted in closed form", said(resolved, "policy"));
   if ((learner == "reinforce" || learner == "ppo") && name == "learning_rate_decay_every")
-    return budget_before_decay(resolved, learner);
+    return budget_before_decay(resolved, options);
+  if (name == "skip_failing_after") return budget_before_exclusion(resolved, options);
   if (learner == "post" && (name == "elite_fraction" || name == "ce_window" || name == "fit_steps"))
     return budget_before_refit(resolved);
   return "";

@@ -104,6 +104,17 @@ TEST(IdleOptions, OfDecaysInStepsAreThoseOfABudgetThatEndsBeforeTheFirst) {
       << "40 steps, one for each epoch";
 }
 
+TEST(IdleOptions, NameAnUpdateForExcludingInfeasiblePlacementsThatTheTrainingDoesNotReach) {
+  const std::string recipe = "learner = 'reinforce'\n[reinforce]\nsamples_per_update = 10\n";
+  EXPECT_THAT(
+      sentences("evaluations = 300\n" + recipe + "skip_failing_after = 31"),
+      ElementsAre("reinforce.skip_failing_after has no effect: evaluations is '300', so the training ends after "
+                  "30 updates"));
+  EXPECT_THAT(sentences("evaluations = 300\n" + recipe + "skip_failing_after = 29"), IsEmpty());
+  EXPECT_THAT(sentences("evaluations = 300\n" + recipe + "skip_failing_after = 1000000000"), IsEmpty())
+      << "which is said to mean never";
+}
+
 TEST(IdleOptions, KnowWhichPoliciesHaveAClosedFormAndWhichHaveOneRound) {
   const Problem problem = test::two_chains(1);
   const std::vector<policy::PolicyProblem> problems = {{&problem, make_grouping(problem, GroupingKind::op)}};

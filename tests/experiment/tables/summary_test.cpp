@@ -82,6 +82,19 @@ TEST(Fidelity, ComparesOrdersTimesAndMemoryWithoutTheColumnsThatCalibrate) {
   EXPECT_DOUBLE_EQ(fidelity.relative_error.value(), 0.5) << "1.5 for 1 and 1 for 2: 0.5 each";
 }
 
+TEST(Fidelity, OrdersTheTunedColumnsInPlaceOfThePublishedOnes) {
+  RowFigures row{.label = "a", .model = "a"};
+  row.cells = {cell("x", 1, 5), cell("y", 2, 3), cell("z", 3, 4)};
+  EXPECT_FALSE(fidelity_of({row}).tuned_agree) << "there is no tuned column";
+  row.cells.push_back({.method = "x:tuned"});
+  row.cells.back().status = CellStatus::ok;
+  row.cells.back().ours = 2;
+  // As published z < x and y < x are wrong; tuned, x < y < z as published.
+  EXPECT_EQ(fidelity_of({row}).orderings, 3u);
+  EXPECT_EQ(fidelity_of({row}).orderings_agree, 1u);
+  EXPECT_EQ(fidelity_of({row}).tuned_agree, 3u);
+}
+
 TEST(Fidelity, OfWhatWasNotPublishedSaysNothing) {
   RowFigures row{.label = "a", .model = "a"};
   row.cells = {cell("x", 1, 1), cell("y", 2, 2)};
