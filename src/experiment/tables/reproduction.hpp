@@ -58,8 +58,8 @@ struct Fidelity {
   std::vector<std::optional<double>> rank_correlation;
   std::size_t orderings = 0, orderings_agree = 0;  // pairs of methods in a row whose published times differ
   std::optional<std::size_t> tuned_agree;  // the same where METHOD:tuned stands for METHOD; none in a table without
-  std::optional<double> relative_error;            // median of |ours / published - 1| over cells with both times
-  std::size_t oom = 0, oom_agree = 0;              // cells that are OOM in at least one table, and in both
+  std::optional<double> relative_error;    // median of |ours / published - 1| over cells with both times
+  std::size_t oom = 0, oom_agree = 0;      // cells that are OOM in at least one table, and in both
 };
 
 struct Reproduction {
