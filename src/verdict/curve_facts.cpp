@@ -28,12 +28,13 @@ CurveFacts curve_facts(const Curve& curve) {
   const std::size_t updates = best.size();
   facts.too_short = updates < fewest_updates;
   if (facts.too_short || median.size() != updates || low.size() != updates || high.size() != updates) return facts;
-  const double before = best[updates - updates / 5 - 1], at_end = best.back();
-  facts.still_falling = std::isfinite(at_end) && (!std::isfinite(before) || at_end < (1 - fell) * before);
   const std::size_t tenth = updates / 10;
   std::vector<double> spread;
   for (std::size_t u = updates - tenth; u < updates; ++u) spread.push_back((high[u] - low[u]) / median[u]);
   facts.converged = median_of(spread) < equal;
+  const double before = best[updates - updates / 5 - 1], at_end = best.back();
+  const bool has_fallen = std::isfinite(at_end) && (!std::isfinite(before) || at_end < (1 - fell) * before);
+  facts.still_falling = has_fallen && !facts.converged;
   const double first = median_of(std::span(median).first(tenth)), last = median_of(std::span(median).last(tenth));
   facts.never_learned = !facts.converged && last >= first;
   return facts;

@@ -13,8 +13,9 @@ namespace emplace::verdict {
 
 // What the metrics of a training say about its end.
 struct CurveFacts {
-  bool still_falling = false;  // the best step time fell by more than 1 % in the last fifth of the updates
-  bool converged = false;      // in the last tenth of the updates nearly all samples had the same step time
+  bool still_falling =
+      false;               // the best step time fell by more than 1 % in the last fifth of the updates; not converged
+  bool converged = false;  // in the last tenth of the updates nearly all samples had the same step time
   bool never_learned = false;  // the median sample of the last tenth is no faster than that of the first
   bool too_short = false;      // there are too few updates to tell any of this
 };

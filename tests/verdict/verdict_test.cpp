@@ -273,6 +273,15 @@ TEST(CurveFacts, TellFallingConvergedAndUnlearnedTrainingsApart) {
   EXPECT_FALSE(curve_facts({down, noisy_low, down, down}).never_learned);
 }
 
+TEST(CurveFacts, PromiseNothingFromMoreTimeOnceAllSamplesAreEqual) {
+  const std::vector<double> flat(100, 1.0);
+  std::vector<double> late(100, 2.0);
+  std::fill(late.end() - 15, late.end(), 1.0);
+  const CurveFacts facts = curve_facts({late, flat, flat, flat});
+  EXPECT_TRUE(facts.converged);
+  EXPECT_FALSE(facts.still_falling) << "although the best fell in the last fifth";
+}
+
 TEST(CurveFacts, AreNotConvergedWhereTheSlowerSamplesStillDiffer) {
   const std::vector<double> flat(100, 1.0), slow(100, 1.2);
   EXPECT_FALSE(curve_facts({flat, flat, flat, slow}).converged);
