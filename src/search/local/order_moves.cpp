@@ -1,6 +1,7 @@
 #include "search/local/order_moves.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "emplace/base/error.hpp"
 
@@ -95,11 +96,14 @@ CriticalChoices critical_choices(const Problem& problem, const Placement& placem
   const auto producer = [&](const simulate::PathStep& step) {
     return problem.producer[timeline.transfers[step.transfer].tensor.index()].value;
   };
+  Ticks sent = 0;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const simulate::PathStep& step = path[i];
     if (step.is_op()) {
       choices.ops.push_back(step.op.value);
+      choices.times.push_back({step.duration(), step.wait(), std::exchange(sent, 0)});
     } else {
+      sent += step.duration();
       choices.ends.push_back(producer(step));
       const simulate::Timeline::Transfer& transfer = timeline.transfers[step.transfer];
       for (const std::uint32_t consumer : problem.consumers[transfer.tensor.index()])

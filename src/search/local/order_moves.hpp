@@ -52,9 +52,17 @@ class OrderMover {
   std::vector<std::uint32_t> stood_, stretch_;
 };
 
+// What an op of the critical path takes, and what it waited for.
+struct CriticalOp {
+  Ticks duration;
+  Ticks queued;  // after its inputs had arrived
+  Ticks sent;    // transfers on the path between the op before it and this one
+};
+
 // The critical ops of a step, and the moves of them that may shorten it.
 struct CriticalChoices {
   std::vector<std::uint32_t> ops;  // of the critical path, in order of time
+  std::vector<CriticalOp> times;   // of `ops`
   // A block is a part of the path in which each op waited for the op before it to free the device, or for its turn.
   // With the same devices, the step can become shorter only if an op of some block moves before its first op or behind
   // its last (Brucker, Jurisch, Sievers 1994, for job shops; the neighbourhood N6 of Balas and Vazacopoulos 1998). If a

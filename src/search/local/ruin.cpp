@@ -1,12 +1,14 @@
 // Ruin and recreate (Schrimpf, Schneider, Stamm-Wilbrandt, Dueck 2000; large neighbourhood search: Shaw 1998): a few
 // units, most of them near the critical path, go to other devices, and hill climbing repairs that region alone. What is
-// not worse is kept. A repair takes a small part of the time of a climb over all units, so that thousands of regions
-// are tried where `climb` makes tens of descents; but it never moves large parts of the model.
+// not worse is kept. Where on the path a region begins is learned while the search runs. A repair takes a small part of
+// the time of a climb over all units, so that thousands of regions are tried where `climb` makes tens of descents; but
+// it never moves large parts of the model.
 #include <algorithm>
 
 #include "emplace/base/random.hpp"
 #include "search/common/shuffle.hpp"
 #include "search/local/chains.hpp"
+#include "search/local/region_start.hpp"
 #include "search/local/ruined_region.hpp"
 #include "search/local/unit_improver.hpp"
 #include "search/methods.hpp"
@@ -18,6 +20,7 @@ namespace {
 struct RuinOptions {
   double limit = 0.03;
   std::int64_t sweeps = 3;
+  double start_rate = 0.02;
   ChainOptions chains;
 };
 
@@ -29,6 +32,12 @@ void describe(RuinOptions& o, OptionVisitor& visit) {
        .help = "Most regions are repaired only if their ruin made the step at most this much longer, as a share of the "
                "best step time."});
   visit("sweeps", o.sweeps, {.min = 1, .max = 1000, .help = "Passes of hill climbing over a region, at most."});
+  visit(
+      "start_rate", o.start_rate,
+      {.min = 0,
+       .max = 10,
+       .help = "Learning rate of the policy that chooses the op of the critical path at which a region begins; 0: all "
+               "are equally likely."});
   describe(o.chains, visit);
 }
 
@@ -41,7 +50,8 @@ class RuinSearch {
         budget_(neighbourhood_, session.evaluations_left(), session.seconds_left(), request.stop),
         random_({.seed = request.seed, .purpose = Purpose::search, .update = 0, .index = 3}),
         improver_(*request.problem, neighbourhood_, budget_, random_, true),
-        regions_(*request.problem, units) {}
+        regions_(*request.problem, units),
+        start_(options.start_rate) {}
 
   void run() {
     if (session_.exhausted()) return;
@@ -49,17 +59,24 @@ class RuinSearch {
     take();
     std::uint32_t without_change = 0;
     while (!spent() && !session_.exhausted() && without_change < most_without_change) {
+      const bool on_path = !critical_.empty() && random_.below(anywhere) != 0;
+      const auto path = on_path ? std::span(critical_).subspan(start_.draw(random_)) : std::span<std::uint32_t>();
       const std::size_t kind = choice_.draw(random_);
       Placement changed = best_;
-      const auto region = regions_.ruin(changed, critical_, choice_.kind(kind), random_);
+      const auto region = regions_.ruin(changed, path, choice_.kind(kind), random_);
       without_change = region.empty() ? without_change + 1 : 0;
-      if (!region.empty()) choice_.report(kind, recreate(changed, {region.begin(), region.end()}));
+      if (region.empty()) continue;
+      const bool helped = recreate(changed, {region.begin(), region.end()});
+      choice_.report(kind, helped);
+      if (on_path) start_.report(helped);
     }
   }
 
  private:
   // Draws in a row without a change, after which there is no unit that can move.
   static constexpr std::uint32_t most_without_change = 10'000;
+  // One region in this many does not begin on the critical path.
+  static constexpr std::uint32_t anywhere = 4;
   // One region in this many is repaired however long its ruin made the step.
   static constexpr std::uint32_t repaired_at_any_price = 8;
 
@@ -72,7 +89,10 @@ class RuinSearch {
   void take() {
     best_outcome_ = neighbourhood_.outcome();
     critical_.clear();  // of an infeasible placement any unit may be the reason
-    if (best_outcome_.feasible()) critical_ = neighbourhood_.critical().ops;
+    if (best_outcome_.feasible()) {
+      critical_ = neighbourhood_.critical().ops;
+      start_.set_path(neighbourhood_.critical().times);
+    }
     best_ = neighbourhood_.placement();
   }
 
@@ -115,6 +135,7 @@ class RuinSearch {
   Stream random_;
   UnitImprover improver_;
   RegionRuin regions_;
+  RegionStart start_;
   RuinChoice choice_;
   Placement best_;
   Outcome best_outcome_;

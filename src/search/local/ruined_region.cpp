@@ -48,19 +48,16 @@ void RegionRuin::add(std::uint32_t unit) {
   region_.push_back(unit);
 }
 
-void RegionRuin::draw_region(std::span<const std::uint32_t> critical, const RuinKind& kind, Stream& random) {
-  constexpr std::uint32_t anywhere = 4;     // one region in this many does not begin on the critical path
+void RegionRuin::draw_region(std::span<const std::uint32_t> path, const RuinKind& kind, Stream& random) {
   constexpr std::uint32_t most_of_one = 8;  // neighbours that one unit adds: a variable may have thousands
   region_.clear();
   ++serial_;
   const std::size_t size = 1 + random.below(kind.most);
-  if (critical.empty() || random.below(anywhere) == 0) {
+  if (path.empty()) {
     add(random.below(static_cast<std::uint32_t>(units_.count())));
   } else {
-    const std::uint32_t at = random.below(static_cast<std::uint32_t>(critical.size()));
-    add(units_.unit_of_op[critical[at]]);
-    if (kind.region == RuinKind::Region::path)
-      for (std::size_t i = at; i < critical.size() && region_.size() < size; ++i) add(units_.unit_of_op[critical[i]]);
+    const std::size_t of_path = kind.region == RuinKind::Region::path ? path.size() : 1;
+    for (std::size_t i = 0; i < of_path && region_.size() < size; ++i) add(units_.unit_of_op[path[i]]);
   }
   for (std::size_t i = 0; i < region_.size() && region_.size() < size; ++i) {
     const std::size_t before = region_.size();
@@ -81,9 +78,9 @@ std::uint8_t RegionRuin::near_device(const Placement& placement, std::uint32_t u
   return near;
 }
 
-std::span<const std::uint32_t> RegionRuin::ruin(Placement& placement, std::span<const std::uint32_t> critical,
+std::span<const std::uint32_t> RegionRuin::ruin(Placement& placement, std::span<const std::uint32_t> path,
                                                 const RuinKind& kind, Stream& random) {
-  draw_region(critical, kind, random);
+  draw_region(path, kind, random);
   const std::uint8_t home = device_of(placement, any_of_region(random));
   const auto any = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(problem_.device_count())));
   const std::uint8_t target = random.below(2) == 0 ? any : near_device(placement, any_of_region(random), home, random);

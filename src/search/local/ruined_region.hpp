@@ -45,15 +45,15 @@ class RegionRuin {
  public:
   RegionRuin(const Problem& problem, const Grouping& units);
 
-  // Draws a region at or near one of the critical ops (none: anywhere) and puts its units on other devices in
-  // `placement`. Returns the region; it is empty if nothing changed.
-  std::span<const std::uint32_t> ruin(Placement& placement, std::span<const std::uint32_t> critical,
-                                      const RuinKind& kind, Stream& random);
+  // Draws a region that begins with the first of `path`, the rest of the critical path (none: anywhere), and puts its
+  // units on other devices in `placement`. Returns the region; it is empty if nothing changed.
+  std::span<const std::uint32_t> ruin(Placement& placement, std::span<const std::uint32_t> path, const RuinKind& kind,
+                                      Stream& random);
 
  private:
   template <class Visit>
   void visit_neighbours(std::uint32_t unit, Visit&& visit) const;
-  void draw_region(std::span<const std::uint32_t> critical, const RuinKind& kind, Stream& random);
+  void draw_region(std::span<const std::uint32_t> path, const RuinKind& kind, Stream& random);
   void add(std::uint32_t unit);
   [[nodiscard]] std::uint8_t device_of(const Placement& placement, std::uint32_t unit) const {
     return placement.device[units_.members[unit].front()];
