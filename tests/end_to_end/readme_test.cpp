@@ -254,6 +254,23 @@ TEST(ResultsPage, HasPostsTable) {
                         {"bound", "ours"}});
 }
 
+TEST(ResultsPage, HasPlacetosTable) {
+  const ResultsTable table("placeto");
+  ASSERT_EQ(table.rows().size(), 6U);
+  table.expect_on_page({{"expert", "published"},
+                        {"placeto", "published"},
+                        {"colocrl", "published"},
+                        {"device:gpu:0", "ours"},
+                        {"expert", "ours"},
+                        {"scotch", "ours"},
+                        {"placeto", "ours"},
+                        {"colocrl", "ours"},
+                        {"placeto:tuned", "ours"},
+                        {"colocrl:tuned", "ours"},
+                        {"best", "ours"},
+                        {"bound", "ours"}});
+}
+
 TEST(PagesAboutThePapers, NameFilesThatAreThere) {
   const std::regex file("`((?:src|include|tests|configs|bench|scripts)/[A-Za-z0-9_./-]+)`");
   for (const char* paper : {"colocrl", "hierarchical", "post", "placeto", "gdp", "hsdag", "tarnawski"}) {
