@@ -246,6 +246,7 @@ TEST(ResultsPage, HasPostsTable) {
                         {"post:proximal", "ours"},
                         {"post:cross-entropy", "ours"},
                         {"post", "ours"},
+                        {"post:2400", "ours"},
                         {"colocrl:tuned", "ours"},
                         {"post:tuned-proximal", "ours"},
                         {"post:tuned-cross-entropy", "ours"},
