@@ -36,8 +36,12 @@ TEST_F(LearningCurves, ShowTheUpdatesAtSharesOfARun) {
                                   "| run | 100 % | 0.0001 | 0 | -, -, - | 0 % | 4 |\n"));
 }
 
-TEST_F(LearningCurves, RefuseARunWithoutUpdatesAndSharesThatAreNone) {
-  EXPECT_THAT(shown(header, {}).err, HasSubstr("metrics.csv: no updates"));
+TEST_F(LearningCurves, RefuseARunWithoutUpdatesAnotherFileAndSharesThatAreNone) {
+  const Finished empty = shown(header, {});
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_THAT(empty.err, HasSubstr("metrics.csv: no updates"));
+  EXPECT_EQ(empty.out, "");
+  EXPECT_THAT(shown("a,b\n1,2\n", {}).err, HasSubstr("metrics.csv: not the metrics of a training"));
   EXPECT_EQ(shown(header, {"--at", "0,101"}).exit_code, 2);
 }
 

@@ -23,7 +23,8 @@ class TablesScript : public ::testing::Test {
     fs::create_directories(tree_ + "/configs/tables");
     fs::create_directories(tree_ + "/bench/results/cells");
     fs::create_directories(folder_ / "bin");
-    fs::copy_file(std::string(EMPLACE_SOURCE) + "/scripts/tables", tree_ + "/scripts/tables");
+    for (const char* file : {"/scripts/tables", "/scripts/command_line.py"})
+      fs::copy_file(std::string(EMPLACE_SOURCE) + file, tree_ + file);
     table("one", "zoo:a");
     table("two", "zoo:a");
     table("three", "zoo:b");

@@ -109,7 +109,7 @@ Fidelity fidelity_of(const std::vector<RowFigures>& rows) {
       published.push_back(*then);
       ours.push_back(*now);
       const CellFigures& better = tuned_or_same(cell, row);
-      tuned.push_back(our_time(better).value_or(*now));
+      tuned.push_back(our_time(better).value());
       any_tuned = any_tuned || &better != &cell;
       if (std::isfinite(*then) && std::isfinite(*now)) errors.push_back(std::abs(*now / *then - 1));
     }

@@ -90,8 +90,9 @@ class RuinSearch {
     best_outcome_ = neighbourhood_.outcome();
     critical_.clear();  // of an infeasible placement any unit may be the reason
     if (best_outcome_.feasible()) {
-      critical_ = neighbourhood_.critical().ops;
-      start_.set_path(neighbourhood_.critical().times);
+      const CriticalChoices& choices = neighbourhood_.critical();
+      critical_ = choices.ops;
+      start_.set_path(choices.times);
     }
     best_ = neighbourhood_.placement();
   }
