@@ -35,6 +35,7 @@ Registry<PlacerEntry>& registry() {
                                                  tabu_placer(),
                                                  ruin_placer(),
                                                  brkga_placer(),
+                                                 contracted_placer(),
                                                  dp_placer(),
                                                  dpl_placer(),
                                                  pipedream_like_placer(),

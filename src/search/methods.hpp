@@ -23,6 +23,7 @@ PlacerEntry anneal_placer();
 PlacerEntry tabu_placer();
 PlacerEntry ruin_placer();
 PlacerEntry brkga_placer();
+PlacerEntry contracted_placer();
 PlacerEntry best_placer();
 PlacerEntry dp_placer();
 PlacerEntry dpl_placer();

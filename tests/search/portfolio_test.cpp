@@ -95,6 +95,38 @@ TEST(Classic, LeavesOutWhatIsNewer) {
               AllOf(Contains("climb"), Contains("layers")));
 }
 
+// A random graph of 30 ops of 5 to 12 ms, with 5 ops of 1 us behind each, which need not be moved one by one.
+Problem many_small_ops() {
+  constexpr std::size_t large = 30, small = 5;
+  Stream random({.seed = 1});
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < large * (1 + small); ++i) {
+    const std::size_t at = i / (1 + small);
+    const double time = i % (1 + small) == 0 ? 5.0 + random.below(8) : 0.001;
+    ops.push_back({std::to_string(i), {time, time}});
+    if (i % (1 + small) != 0) edges.push_back({i - 1, i});
+    if (i % (1 + small) == 0)
+      for (std::size_t before = at < 6 ? 0 : at - 6; before < at; ++before)
+        if (random.below(3) == 0) edges.push_back({before * (1 + small) + small, i});
+  }
+  return tiny(plain_devices(2), ops, edges, 2);
+}
+
+TEST(Contracted, TakesPartInBestWhereOpsCanBeJoined) {
+  EXPECT_THAT(methods_of(place("best", many_small_ops(), Schedule::fifo, 6000, nullptr, 3)), Contains("contracted"));
+  EXPECT_THAT(methods_of(place("best", sixty_ops(1), Schedule::fifo, 6000, nullptr, 3)), Not(Contains("contracted")));
+}
+
+TEST(Contracted, SearchesTheSmallerProblemFromItsStart) {
+  const Problem problem = many_small_ops();
+  const Placement start{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
+  const PlacerResult found = place("contracted", problem, Schedule::fifo, 300, &start);
+  const auto all = place("device:gpu:0", problem, Schedule::fifo, 1).outcome.makespan;
+  EXPECT_LT(found.outcome.makespan, 3 * all / 4);
+  EXPECT_LE(found.evaluations, 300U);
+}
+
 TEST(Classic, HasOnlyPlacersThatThereAre) {
   const std::vector<std::string> names = entry_names(placers());
   EXPECT_FALSE(is_classic("layers"));

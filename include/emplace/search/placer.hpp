@@ -91,6 +91,8 @@ struct PlacerEntry : EntryInfo {
   std::optional<Objective> in_best_for;  // `best` uses it for that objective only; nothing: for all that it supports
   bool from_start = false;               // it begins with the request's start, if there is one
   bool own_engine = false;               // it also simulates on its own engines, and counts that as evaluations
+  // Whether a portfolio should run this search on the request's problem; null: on any.
+  std::function<bool(const PlacerRequest& request)> pays;
   // Returns why the method cannot be used for this problem, or "" if it can; null: it always can.
   std::function<std::string(const PlacerRequest& request)> unfit;
   // Runs the method. InputError for unknown options.

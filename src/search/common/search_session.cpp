@@ -116,6 +116,13 @@ void SearchSession::bound(Ticks ticks) {
   check_proof();
 }
 
+void SearchSession::try_out(const Placement& placement) {
+  const evaluate::EvaluationJob job{0, &placement};
+  const Outcome outcome = request_.evaluator->evaluate({&job, 1}).front();
+  ++best_.evaluations;
+  offer(placement, outcome);
+}
+
 void SearchSession::check_proof() {
   if (best_.outcome.feasible() && best_.outcome.makespan == best_.lower_bound) best_.proved_optimal = true;
 }

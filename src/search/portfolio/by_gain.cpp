@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "emplace/problem/grouping.hpp"
 #include "search/local/chains.hpp"
@@ -62,23 +64,26 @@ class Slices {
         width_(width),
         whole_(left_of(session)),
         descent_(share_of_descent(session, *request.problem, width)),
+        contracted_(position_of("contracted")),
         bandit_(searches.size()),
         seeds_(searches.size(), 0) {}
 
   // Two lines that both begin at the placement that the quick placers found, of which the better one goes on: the first
-  // search of the list and then the second, and the second alone. Which of them leads to the better placements depends
-  // on the problem, and shows early. Where it would not show in a quarter of the budget, the second begins alone, in
-  // one piece.
+  // search of the list and then the second; and the second alone, or where `contracted` pays, that and then the second.
+  // Which of them leads to the better placements depends on the problem, and shows early.
   void begin(std::vector<PortfolioEntry> beside) {
-    constexpr double least_of_line = 1.0 / 10, most_of_line = 1.0 / 4;  // of each of the two searches in a line
+    constexpr double least_of_line = 1.0 / 10;  // of each of the two searches in a line
     const double share = std::clamp(descent_, least_of_line, most_of_line);
     if (searches_.size() < 2) return run({0, 0}, share, std::move(beside));
-    if (descent_ > most_of_line) return run({1, 1}, std::clamp(descent_, 2 * most_of_line, 1.0), std::move(beside));
+    if (descent_ > most_of_line) return begin_with_one_line(std::move(beside));
     const Placement quick = session_.placement();
     const bool has_start = session_.result().evaluations > 0;
+    const Placement* const again = has_start ? &quick : nullptr;
     run({0, 0}, share, std::move(beside));
     run({1, 1}, share, {});
-    run({1, 1}, 2 * share, {}, has_start ? &quick : nullptr);
+    if (!contracted_) return run({1, 1}, 2 * share, {}, again);
+    run({*contracted_, *contracted_}, share, {}, again);
+    run({1, 1}, share, {});
   }
 
   // Returns false if all searches were refused.
@@ -89,6 +94,21 @@ class Slices {
   }
 
  private:
+  static constexpr double most_of_line = 1.0 / 4;  // of each of the two searches in a line
+
+  [[nodiscard]] std::optional<std::size_t> position_of(std::string_view method) const {
+    const auto at = std::ranges::find(searches_, method, &PortfolioEntry::method);
+    return at == searches_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - searches_.begin()));
+  }
+
+  // Where a line would not show what it is worth in its part of the budget, there is one.
+  void begin_with_one_line(std::vector<PortfolioEntry> beside) {
+    constexpr double of_contracted = 0.4, of_second = 0.3;
+    if (!contracted_) return run({1, 1}, std::clamp(descent_, 2 * most_of_line, 1.0), std::move(beside));
+    run({*contracted_, *contracted_}, of_contracted, std::move(beside));
+    run({1, 1}, of_second, {});
+  }
+
   // Half of the jobs are of the first search of the ranking, the rest of the next. All begin with the best placement so
   // far, or with `from`.
   void run(const std::vector<std::size_t>& ranking, double share, std::vector<PortfolioEntry> batch,
@@ -120,6 +140,7 @@ class Slices {
   const std::vector<PortfolioEntry>& searches_;
   const std::size_t width_;
   const double whole_, descent_;
+  const std::optional<std::size_t> contracted_;
   GainBandit bandit_;
   std::vector<std::size_t> seeds_;  // how many jobs each search has had
 };

@@ -44,7 +44,8 @@ bool is_classic(std::string_view method) {
 std::vector<PortfolioEntry> members(Roles roles, PlacerRole role, const PlacerRequest& request) {
   std::vector<PortfolioEntry> entries;
   for (const PlacerEntry& entry : placers())
-    if (is_in_best(entry, role, request.objective) && (roles == Roles::all || is_classic(entry.name)))
+    if (is_in_best(entry, role, request.objective) && (roles == Roles::all || is_classic(entry.name)) &&
+        (!entry.pays || entry.pays(request)))
       entries.push_back({.method = entry.name, .seed = request.seed});
   if (roles == Roles::classic)
     for (PortfolioEntry& entry : entries)

@@ -1,0 +1,233 @@
+#include "problem/contract.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "emplace/problem/builder.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t several = none - 1;
+
+// N: each op's fastest time.
+std::vector<double> fastest_times(const Problem& problem) {
+  std::vector<double> fastest(problem.op_count(), std::numeric_limits<double>::infinity());
+  const std::size_t devices = problem.device_count();
+  for (std::size_t i = 0; i < problem.op_time.size(); ++i)
+    if (problem.op_time[i] != cannot_run)
+      fastest[i / devices] = std::min(fastest[i / devices], static_cast<double>(problem.op_time[i]));
+  return fastest;
+}
+
+// The sets of joined ops; each is identified by one of its ops, its root.
+class Joins {
+ public:
+  Joins(const Problem& problem, double most_share)
+      : problem_(problem),
+        parent_(problem.op_count()),
+        work_(fastest_times(problem)),
+        group_(problem.group),
+        count_(problem.op_count()) {
+    std::iota(parent_.begin(), parent_.end(), 0U);
+    most_work_ = most_share * std::accumulate(work_.begin(), work_.end(), 0.0);
+  }
+
+  void run() {
+    while (pass(true) | pass(false)) {
+    }
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  std::uint32_t root(std::uint32_t op) {
+    while (parent_[op] != op) op = parent_[op] = parent_[parent_[op]];
+    return op;
+  }
+
+ private:
+  // N, indexed by root: the other set with edges from this one (or, if not `forward`, to this one), `none` or
+  // `several`.
+  std::vector<std::uint32_t> only_neighbours(bool forward) {
+    std::vector<std::uint32_t> only(problem_.op_count(), none);
+    for (std::uint32_t tensor = 0; tensor < problem_.tensor_count(); ++tensor) {
+      const std::uint32_t producer = root(problem_.producer[tensor].value);
+      for (const std::uint32_t to : problem_.consumers[tensor]) {
+        const std::uint32_t consumer = root(to);
+        if (consumer == producer) continue;
+        std::uint32_t& seen = only[forward ? producer : consumer];
+        const std::uint32_t other = forward ? consumer : producer;
+        seen = seen == none || seen == other ? other : several;
+      }
+    }
+    return only;
+  }
+
+  // Joins sets with their only consumers, or their only producers. What a join leaves outdated in the list is that the
+  // neighbour is now part of a larger set. Returns whether any were joined.
+  bool pass(bool forward) {
+    const std::vector<std::uint32_t> only = only_neighbours(forward);
+    bool any = false;
+    for (std::size_t i = 0; i < problem_.op_count(); ++i) {
+      const std::uint32_t op = problem_.topological[forward ? problem_.op_count() - 1 - i : i];
+      if (only[op] == none || only[op] == several) continue;
+      any |= join(op, root(only[op]));
+    }
+    return any;
+  }
+
+  bool join(std::uint32_t op, std::uint32_t into) {
+    op = root(op);
+    if (op == into || work_[op] + work_[into] > most_work_ || !same_devices(op, into)) return false;
+    if (!group_[op].is_none() && !group_[into].is_none() && group_[op] != group_[into]) return false;
+    parent_[op] = into;
+    --count_;
+    work_[into] += work_[op];
+    if (group_[into].is_none()) group_[into] = group_[op];
+    return true;
+  }
+
+  [[nodiscard]] bool same_devices(std::uint32_t a, std::uint32_t b) const {
+    for (std::uint32_t device = 0; device < problem_.device_count(); ++device)
+      if (problem_.can_run(OpId(a), DeviceId(device)) != problem_.can_run(OpId(b), DeviceId(device))) return false;
+    return true;
+  }
+
+  const Problem& problem_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<double> work_;
+  std::vector<GroupId> group_;
+  double most_work_ = 0;
+  std::size_t count_;
+};
+
+void add_machine(ProblemBuilder& builder, const Problem& problem) {
+  for (const Device& device : problem.devices) builder.add_device(device);
+  for (const Channel& channel : problem.channels) builder.add_channel(channel);
+  if (problem.given_transfer_times) builder.give_transfer_times(problem.route_classes.size());
+  const auto devices = static_cast<std::uint32_t>(problem.device_count());
+  for (std::uint32_t from = 0; from < devices; ++from)
+    for (std::uint32_t to = 0; to < devices; ++to) {
+      if (from == to || !problem.has_route(DeviceId(from), DeviceId(to))) continue;
+      std::vector<ChannelId> channels;
+      for (const std::uint32_t channel : problem.route(DeviceId(from), DeviceId(to))) channels.emplace_back(channel);
+      builder.add_route(
+          DeviceId(from), DeviceId(to), channels, {},
+          problem.given_transfer_times ? static_cast<std::size_t>(problem.route_class[from * devices + to]) : 0);
+    }
+}
+
+// The op that has all `members`.
+OpSpec joined(const Problem& problem, std::span<const std::uint32_t> members, std::uint32_t heaviest) {
+  const std::size_t devices = problem.device_count();
+  OpSpec spec;
+  spec.name = problem.op_names[members.front()];
+  spec.type = problem.op_types[heaviest];
+  spec.layer = std::string(problem.layer[heaviest]);
+  spec.module = std::string(problem.module[heaviest]);
+  spec.backward = problem.is_backward(OpId(heaviest));
+  spec.seconds.assign(devices, 0.0);
+  for (const std::uint32_t op : members) {
+    for (std::size_t d = 0; d < devices; ++d) {
+      const std::size_t at = op * devices + d;
+      if (problem.op_time[at] == cannot_run)
+        spec.seconds[d] = std::numeric_limits<double>::quiet_NaN();
+      else if (problem.zero_cost[at] == 0)
+        spec.seconds[d] += to_seconds(problem.op_time[at]);
+    }
+    spec.resident += problem.resident[op];
+    spec.scratch = std::max(spec.scratch, problem.scratch[op]);
+    if (!problem.group[op].is_none()) spec.colocate = problem.group_names[problem.group[op].index()];
+  }
+  return spec;
+}
+
+class Contraction {
+ public:
+  Contraction(const Problem& problem, Joins& joins) : problem_(problem), builder_(problem.name) {
+    const std::vector<double> work = fastest_times(problem);
+    std::vector<std::uint32_t> number(problem.op_count(), none);  // indexed by root
+    for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
+      std::uint32_t& of_root = number[joins.root(op)];
+      if (of_root == none) {
+        of_root = static_cast<std::uint32_t>(members_.size());
+        members_.emplace_back();
+        made_.heaviest.push_back(op);
+      }
+      made_.op_of.push_back(of_root);
+      members_[of_root].push_back(op);
+      if (work[op] > work[made_.heaviest[of_root]]) made_.heaviest[of_root] = op;
+    }
+  }
+
+  Contracted make() {
+    add_machine(builder_, problem_);
+    last_read_.assign(members_.size(), none);
+    for (std::size_t i = 0; i < members_.size(); ++i) builder_.add_op(joined(problem_, members_[i], made_.heaviest[i]));
+    for (std::uint32_t tensor = 0; tensor < problem_.tensor_count(); ++tensor) add_tensor(tensor);
+    made_.problem = builder_.build();
+    made_.problem.max_cuts = problem_.max_cuts;
+    return std::move(made_);
+  }
+
+ private:
+  // Leaves out a tensor that only its own joined op reads.
+  void add_tensor(std::uint32_t tensor) {
+    const std::uint32_t producer = made_.op_of[problem_.producer[tensor].value];
+    std::vector<std::uint32_t> readers;
+    for (const std::uint32_t op : problem_.consumers[tensor])
+      if (made_.op_of[op] != producer && std::exchange(last_read_[made_.op_of[op]], tensor) != tensor)
+        readers.push_back(made_.op_of[op]);
+    if (readers.empty() && !problem_.consumers[tensor].empty()) return;
+    std::vector<double> seconds;
+    if (problem_.given_transfer_times)
+      for (std::size_t c = 0; c < problem_.route_classes.size(); ++c)
+        seconds.push_back(to_seconds(problem_.transfer_time[tensor * problem_.route_classes.size() + c]));
+    builder_.add_tensor(OpId(producer), problem_.tensor_bytes[tensor], {readers.begin(), readers.end()}, {}, seconds);
+  }
+
+  const Problem& problem_;
+  ProblemBuilder builder_;
+  Contracted made_;
+  std::vector<std::vector<std::uint32_t>> members_;  // of each contracted op, ascending
+  std::vector<std::uint32_t> last_read_;             // of each contracted op: the tensor that it was last seen to read
+};
+
+}  // namespace
+
+Placement Contracted::contract(const Placement& placement) const {
+  Placement smaller;
+  for (const std::uint32_t op : heaviest) smaller.device.push_back(placement.device[op]);
+  return smaller;
+}
+
+Placement Contracted::expand(const Problem& whole, const Placement& placement) const {
+  Placement larger;
+  for (const std::uint32_t op : op_of) larger.device.push_back(placement.device[op]);
+  if (placement.order.empty()) return larger;
+  std::vector<std::uint32_t> position(placement.order.size());
+  for (std::uint32_t i = 0; i < position.size(); ++i) position[placement.order[i]] = i;
+  larger.order.assign(whole.topological.begin(), whole.topological.end());
+  std::ranges::stable_sort(larger.order, {}, [&](std::uint32_t op) { return position[op_of[op]]; });
+  return larger;
+}
+
+std::size_t contracted_count(const Problem& problem, double most_share) {
+  Joins joins(problem, most_share);
+  joins.run();
+  return joins.count();
+}
+
+Contracted contract(const Problem& problem, double most_share) {
+  Joins joins(problem, most_share);
+  joins.run();
+  return Contraction(problem, joins).make();
+}
+
+}  // namespace emplace
