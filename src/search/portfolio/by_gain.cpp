@@ -64,7 +64,7 @@ class Slices {
         width_(width),
         whole_(left_of(session)),
         descent_(share_of_descent(session, *request.problem, width)),
-        contracted_(position_of("contracted")),
+        contracted_(position_of(contracted_search)),
         bandit_(searches.size()),
         seeds_(searches.size(), 0) {}
 

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "search/common/search_session.hpp"
 
 namespace emplace::search {
+
+// The search that takes the place of a line of its own, where it takes part (contracted.cpp).
+inline constexpr std::string_view contracted_search = "contracted";
 
 // Costs are evaluations or, with only a budget of seconds, seconds. Without a clock in it, a choice is the same for any
 // number of workers.

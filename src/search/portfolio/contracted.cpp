@@ -16,7 +16,6 @@ namespace emplace::search {
 
 namespace {
 
-constexpr std::string_view own_name = "contracted";
 constexpr double default_share = 0.00005;
 
 struct ContractedOptions {
@@ -35,8 +34,9 @@ void describe(ContractedOptions& o, OptionVisitor& visit) {
 // The searches that begin from nothing but a placement.
 std::vector<PortfolioEntry> searches_of(const PlacerRequest& request) {
   std::vector<PortfolioEntry> searches = members(Roles::all, PlacerRole::search, request);
-  std::erase_if(searches,
-                [](const PortfolioEntry& each) { return each.method == own_name || each.method == "learned"; });
+  std::erase_if(searches, [](const PortfolioEntry& each) {
+    return each.method == contracted_search || each.method == "learned";
+  });
   return searches;
 }
 
@@ -54,13 +54,13 @@ Placement search_smaller(const PlacerRequest& request, const Contracted& contrac
   inner.pool = nullptr;
   inner.is_job = true;
   inner.seconds = session.seconds_left();
-  if (session.counts_evaluations()) inner.evaluations = std::max<std::uint64_t>(session.evaluations_left(), 2) - 1;
+  if (session.counts_evaluations()) inner.evaluations = session.evaluations_left() - 1;
   if (request.on_progress)
     inner.on_progress = [&](PlacerProgress news) {
       news.best = session.outcome();  // of the whole problem
       request.on_progress(news);
     };
-  SearchSession search(inner, std::string(own_name), 0);
+  SearchSession search(inner, std::string(contracted_search), 0);
   search.begin();
   run_by_gain(search, inner, {}, searches_of(inner), 1);
   session.searched(search.result().evaluations);
@@ -70,9 +70,10 @@ Placement search_smaller(const PlacerRequest& request, const Contracted& contrac
 PlacerResult place_contracted(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<ContractedOptions>(table);
   const std::size_t ops = request.problem->op_count();
-  SearchSession session(request, std::string(own_name), static_cast<std::uint64_t>(options.moves_per_unit) * ops);
+  SearchSession session(request, std::string(contracted_search),
+                        static_cast<std::uint64_t>(options.moves_per_unit) * ops);
   session.begin();
-  if (session.exhausted()) return session.result();
+  if (session.exhausted() || session.evaluations_left() < 2) return session.result();
   const Contracted contracted = contract(*request.problem, options.most_share);
   const Placement found = search_smaller(request, contracted, session);
   session.try_out(found);
@@ -88,7 +89,7 @@ bool pays(const PlacerRequest& request) {
 
 PlacerEntry contracted_placer() {
   PlacerEntry entry;
-  entry.name = std::string(own_name);
+  entry.name = std::string(contracted_search);
   entry.summary = "The searches of best on a smaller problem, in which small ops are joined with their neighbours.";
   entry.reference = "Walshaw (2004)";
   entry.role = PlacerRole::search;
