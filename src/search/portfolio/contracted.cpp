@@ -17,6 +17,8 @@ namespace emplace::search {
 namespace {
 
 constexpr double default_share = 0.00005;
+// With fewer ops than this share of them the smaller problem leaves too little to choose.
+constexpr double least_left = 0.24;
 
 struct ContractedOptions {
   double most_share = default_share;
@@ -24,11 +26,24 @@ struct ContractedOptions {
 };
 
 void describe(ContractedOptions& o, OptionVisitor& visit) {
-  visit("most_share", o.most_share,
-        {.min = 0, .max = 1, .above_min = true, .help = "Ops are joined up to this share of the work of all ops."});
+  visit(
+      "most_share", o.most_share,
+      {.min = 0,
+       .max = 1,
+       .above_min = true,
+       .help = "Ops are joined up to this share of the work of all ops; half of it, or half of that, and so on, where "
+               "otherwise less than 24 % of the ops would be left."});
   visit(
       "moves_per_unit", o.moves_per_unit,
       {.min = 1, .max = 1'000'000'000, .help = "Evaluations per op if there is no budget of evaluations or seconds."});
+}
+
+// Of the share and its halves, halves of these and so on, the largest with which enough ops are left.
+double fitting_share(const Problem& problem, double share) {
+  constexpr int halvings = 20;
+  const double least = least_left * static_cast<double>(problem.op_count());
+  for (int i = 0; i < halvings && static_cast<double>(contracted_count(problem, share)) < least; ++i) share /= 2;
+  return share;
 }
 
 // The searches that begin from nothing but a placement.
@@ -74,7 +89,7 @@ PlacerResult place_contracted(const PlacerRequest& request, const ConfigTable& t
                         static_cast<std::uint64_t>(options.moves_per_unit) * ops);
   session.begin();
   if (session.exhausted() || session.evaluations_left() < 2) return session.result();
-  const Contracted contracted = contract(*request.problem, options.most_share);
+  const Contracted contracted = contract(*request.problem, fitting_share(*request.problem, options.most_share));
   const Placement found = search_smaller(request, contracted, session);
   session.try_out(found);
   return session.result();
