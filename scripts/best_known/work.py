@@ -14,7 +14,7 @@ from best_known.kept import LISTS, Refused, Row, chosen, tried
 from best_known.program import Problem, Unfit
 
 # What one try after the other does with a problem; their budget doubles after each round.
-PLAN = ("best", "best:kept", "bound", "anneal:kept", "brkga:kept", "tabu:kept", "ruin:kept")
+PLAN = ("best", "best:kept", "bound", "anneal:kept", "brkga:kept", "tabu:kept", "ruin:kept", "contracted:kept")
 
 
 def today():

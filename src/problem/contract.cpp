@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "emplace/problem/builder.hpp"
+#include "problem/order.hpp"
 
 namespace emplace {
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t several = none - 1;
+// A ladder of small ops, each with edges to the next two, would need a round for two of them.
+constexpr int most_rounds = 64;
 
 // N: each op's fastest time.
 std::vector<double> fastest_times(const Problem& problem) {
@@ -41,7 +44,10 @@ class Joins {
   }
 
   void run() {
-    while (pass(true) | pass(false)) {
+    bool any = true;
+    for (int round = 0; any && round < most_rounds; ++round) {
+      any = pass(true);
+      any = pass(false) || any;
     }
   }
 
@@ -69,8 +75,9 @@ class Joins {
     return only;
   }
 
-  // Joins sets with their only consumers, or their only producers. What a join leaves outdated in the list is that the
-  // neighbour is now part of a larger set. Returns whether any were joined.
+  // Joins sets with their only consumers, or their only producers. What a join leaves outdated in the list is that a
+  // neighbour is now part of a larger set, and that `several` may have become one; the next round sees that. Returns
+  // whether any were joined.
   bool pass(bool forward) {
     const std::vector<std::uint32_t> only = only_neighbours(forward);
     bool any = false;
@@ -123,8 +130,9 @@ void add_machine(ProblemBuilder& builder, const Problem& problem) {
     }
 }
 
-// The op that has all `members`.
-OpSpec joined(const Problem& problem, std::span<const std::uint32_t> members, std::uint32_t heaviest) {
+// The op that has all `members`. `work` (N): each op's fastest time.
+OpSpec joined(const Problem& problem, std::span<const std::uint32_t> members, std::span<const double> work) {
+  const std::uint32_t heaviest = *std::ranges::max_element(members, {}, [&](std::uint32_t op) { return work[op]; });
   const std::size_t devices = problem.device_count();
   OpSpec spec;
   spec.name = problem.op_names[members.front()];
@@ -150,26 +158,26 @@ OpSpec joined(const Problem& problem, std::span<const std::uint32_t> members, st
 
 class Contraction {
  public:
-  Contraction(const Problem& problem, Joins& joins) : problem_(problem), builder_(problem.name) {
-    const std::vector<double> work = fastest_times(problem);
+  Contraction(const Problem& problem, Joins& joins)
+      : problem_(problem), builder_(problem.name), work_(fastest_times(problem)) {
     std::vector<std::uint32_t> number(problem.op_count(), none);  // indexed by root
     for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
       std::uint32_t& of_root = number[joins.root(op)];
       if (of_root == none) {
         of_root = static_cast<std::uint32_t>(members_.size());
         members_.emplace_back();
-        made_.heaviest.push_back(op);
+        made_.leader.push_back(op);
       }
       made_.op_of.push_back(of_root);
       members_[of_root].push_back(op);
-      if (work[op] > work[made_.heaviest[of_root]]) made_.heaviest[of_root] = op;
+      if (leads(op, made_.leader[of_root])) made_.leader[of_root] = op;
     }
   }
 
   Contracted make() {
     add_machine(builder_, problem_);
     last_read_.assign(members_.size(), none);
-    for (std::size_t i = 0; i < members_.size(); ++i) builder_.add_op(joined(problem_, members_[i], made_.heaviest[i]));
+    for (std::size_t i = 0; i < members_.size(); ++i) builder_.add_op(joined(problem_, members_[i], work_));
     for (std::uint32_t tensor = 0; tensor < problem_.tensor_count(); ++tensor) add_tensor(tensor);
     made_.problem = builder_.build();
     made_.problem.max_cuts = problem_.max_cuts;
@@ -177,6 +185,11 @@ class Contraction {
   }
 
  private:
+  [[nodiscard]] bool leads(std::uint32_t op, std::uint32_t over) const {
+    const bool grouped = !problem_.group[op].is_none(), other = !problem_.group[over].is_none();
+    return grouped != other ? grouped : work_[op] > work_[over];
+  }
+
   // Leaves out a tensor that only its own joined op reads.
   void add_tensor(std::uint32_t tensor) {
     const std::uint32_t producer = made_.op_of[problem_.producer[tensor].value];
@@ -194,6 +207,7 @@ class Contraction {
 
   const Problem& problem_;
   ProblemBuilder builder_;
+  const std::vector<double> work_;  // N
   Contracted made_;
   std::vector<std::vector<std::uint32_t>> members_;  // of each contracted op, ascending
   std::vector<std::uint32_t> last_read_;             // of each contracted op: the tensor that it was last seen to read
@@ -203,7 +217,12 @@ class Contraction {
 
 Placement Contracted::contract(const Placement& placement) const {
   Placement smaller;
-  for (const std::uint32_t op : heaviest) smaller.device.push_back(placement.device[op]);
+  for (const std::uint32_t op : leader) smaller.device.push_back(placement.device[op]);
+  if (placement.order.empty()) return smaller;
+  std::vector<std::uint32_t> position(placement.order.size()), rank;
+  for (std::uint32_t i = 0; i < position.size(); ++i) position[placement.order[i]] = i;
+  for (const std::uint32_t op : leader) rank.push_back(position[op]);
+  smaller.order = ranked_order(problem, rank);
   return smaller;
 }
 

@@ -35,15 +35,19 @@ std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<c
 }
 
 std::vector<std::uint32_t> level_order(const Problem& problem, std::span<const std::uint8_t> level) {
+  return ranked_order(problem, std::vector<std::uint32_t>(level.begin(), level.end()));
+}
+
+std::vector<std::uint32_t> ranked_order(const Problem& problem, std::span<const std::uint32_t> rank) {
   const std::size_t ops = problem.op_count();
-  EMPLACE_CHECK(level.size() == ops);
+  EMPLACE_CHECK(rank.size() == ops);
   std::vector<std::uint32_t> position(ops), missing(ops);
   for (std::uint32_t i = 0; i < ops; ++i) position[problem.topological[i]] = i;
-  using Key = std::pair<std::uint8_t, std::uint32_t>;  // level, position
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // rank, position
   std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
   for (std::uint32_t op = 0; op < ops; ++op)
     if (missing[op] = static_cast<std::uint32_t>(problem.inputs[op].size()); missing[op] == 0)
-      ready.emplace(level[op], position[op]);
+      ready.emplace(rank[op], position[op]);
   std::vector<std::uint32_t> order;
   order.reserve(ops);
   while (!ready.empty()) {
@@ -52,7 +56,7 @@ std::vector<std::uint32_t> level_order(const Problem& problem, std::span<const s
     order.push_back(op);
     for (const std::uint32_t tensor : problem.outputs[op])
       for (const std::uint32_t consumer : problem.consumers[tensor])
-        if (--missing[consumer] == 0) ready.emplace(level[consumer], position[consumer]);
+        if (--missing[consumer] == 0) ready.emplace(rank[consumer], position[consumer]);
   }
   EMPLACE_CHECK(order.size() == ops);
   return order;

@@ -23,5 +23,7 @@ std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<c
 // levels among those whose producers have run; ties in topological order. Producers come before consumers: an op of a
 // low level waits for a producer of a higher one, which is not moved forward for it.
 std::vector<std::uint32_t> level_order(const Problem& problem, std::span<const std::uint8_t> level);
+// The same with N ranks in place of levels.
+std::vector<std::uint32_t> ranked_order(const Problem& problem, std::span<const std::uint32_t> rank);
 
 }  // namespace emplace

@@ -42,7 +42,7 @@ class Place : public ::testing::Test {
 
 TEST_F(Place, GivesTheSameBitsForAnyNumberOfRanks) {
   for (const char* method :
-       {"best", "layers", "learned", "climb", "anneal", "tabu", "ruin", "brkga", "random", "scotch"}) {
+       {"best", "layers", "learned", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "random", "scotch"}) {
     const auto arguments = place(method, {"--evaluations", "1500", "--seed", "3", "--json"});
     const Result alone = result_of(emplace_run(arguments));
     for (const int ranks : {1, 2, 3, 4}) {

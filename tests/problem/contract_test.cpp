@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "emplace/problem/grouping.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/search/random_step.hpp"
@@ -40,7 +41,7 @@ TEST(Contract, AddsTimesAndMemoryAndKeepsTensorsBetweenJoinedOps) {
            {{0, 1}, {1, 2}, {1, 3}}, 1);
   const Contracted small = contract(problem, 0.1);
   EXPECT_THAT(small.op_of, ElementsAre(0, 0, 1, 2));
-  EXPECT_THAT(small.heaviest, ElementsAre(1, 2, 3));
+  EXPECT_THAT(small.leader, ElementsAre(1, 2, 3));
   EXPECT_THAT(small.problem.op_time, ElementsAre(4 * ms, 6 * ms, 50 * ms, 50 * ms, 50 * ms, 50 * ms));
   EXPECT_EQ(small.problem.resident[0], 12);
   EXPECT_THAT(small.problem.tensor_bytes, ElementsAre(16));
@@ -64,6 +65,63 @@ TEST(Contract, CarriesPlacementsBothWays) {
   EXPECT_THAT(whole.device, ElementsAre(1, 0, 1, 0, 0));
   EXPECT_THAT(whole.order, ElementsAre(0, 2, 1, 3, 4));
   EXPECT_EQ(small.contract(whole).device, placement.device);
+}
+
+TEST(Contract, KeepsAnOrderWhereJoinedOpsAllowIt) {
+  const Problem problem = diamond();
+  const Contracted small = contract(problem, 9.5 / 21);
+  EXPECT_THAT(small.contract({{0, 0, 0, 0, 0}, {0, 2, 1, 3, 4}}).order, ElementsAre(0, 2, 1, 3));
+}
+
+// Each of 20,000 ops of no cost has an edge to the next two: a round joins few of them, and there are not many rounds.
+TEST(Contract, EndsSoonOnALadder) {
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 20'000; ++i) ops.push_back({std::to_string(i), {0, 0}});
+  ProblemBuilder builder("ladder");
+  for (Device& device : plain_devices(1)) builder.add_device(std::move(device));
+  for (const TinyOp& op : ops) {
+    OpSpec spec;
+    spec.name = op.name;
+    spec.seconds = {1e-6};
+    builder.add_op(std::move(spec));
+  }
+  for (std::uint32_t i = 0; i + 1 < ops.size(); ++i) {
+    std::vector<OpId> to = {OpId(i + 1)};
+    if (i + 2 < ops.size()) to.emplace_back(i + 2);
+    builder.add_tensor(OpId(i), 1, std::move(to));
+  }
+  const std::size_t left = contracted_count(builder.build(), any_share);
+  EXPECT_LT(left, ops.size());
+  EXPECT_GT(left, ops.size() - 1000) << "64 rounds with at most a few joins each";
+}
+
+TEST(ContractLaw, KeepsCoLocationGroupsTogether) {
+  Stream random({.seed = 4});
+  int grouped = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Problem problem = random_step_problem(random, 12, 3);
+    if (problem.group_names.empty()) continue;
+    const Grouping units = make_grouping(problem, GroupingKind::colocation);
+    std::vector<std::uint8_t> device;
+    for (std::size_t unit = 0; unit < units.count(); ++unit) {
+      std::vector<std::uint8_t> can;
+      for (std::uint8_t d = 0; d < problem.device_count(); ++d)
+        if (units.allows(unit, d)) can.push_back(d);
+      device.push_back(can[random.below(static_cast<std::uint32_t>(can.size()))]);
+    }
+    const Contracted small = contract(problem, 0.5);
+    const Placement smaller = small.contract(units.expand(device));
+    std::vector<int> of_group(small.problem.group_names.size(), -1);
+    for (std::size_t op = 0; op < small.problem.op_count(); ++op) {
+      if (small.problem.group[op].is_none()) continue;
+      int& there = of_group[small.problem.group[op].index()];
+      EXPECT_TRUE(there == -1 || there == smaller.device[op]) << i;
+      there = smaller.device[op];
+      ++grouped;
+    }
+  }
+  EXPECT_GT(grouped, 100);
 }
 
 // Groups, memory limits, devices that cannot run an op, shared channels, pairs without a route.

@@ -1,5 +1,5 @@
 // The two ways in which `best` gives its budget to placers: to all by what they gain, and as the baseline `classic`;
-// and the search `layers`.
+// and the searches `layers` and `contracted`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,17 +114,44 @@ Problem many_small_ops() {
 }
 
 TEST(Contracted, TakesPartInBestWhereOpsCanBeJoined) {
-  EXPECT_THAT(methods_of(place("best", many_small_ops(), Schedule::fifo, 6000, nullptr, 3)), Contains("contracted"));
+  for (const std::uint64_t evaluations : {6000, 30'000})  // with one line, and with two
+    EXPECT_THAT(methods_of(place("best", many_small_ops(), Schedule::fifo, evaluations, nullptr, 3)),
+                Contains("contracted"));
   EXPECT_THAT(methods_of(place("best", sixty_ops(1), Schedule::fifo, 6000, nullptr, 3)), Not(Contains("contracted")));
 }
 
-TEST(Contracted, SearchesTheSmallerProblemFromItsStart) {
+TEST(Contracted, KeepsJoinedOpsTogether) {
   const Problem problem = many_small_ops();
-  const Placement start{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
-  const PlacerResult found = place("contracted", problem, Schedule::fifo, 300, &start);
-  const auto all = place("device:gpu:0", problem, Schedule::fifo, 1).outcome.makespan;
-  EXPECT_LT(found.outcome.makespan, 3 * all / 4);
-  EXPECT_LE(found.evaluations, 300U);
+  ConfigTable coarse;
+  coarse.set("most_share", {0.0005, "test"});
+  for (const Schedule schedule : {Schedule::fifo, Schedule::priority, Schedule::in_order}) {
+    const Placement found = place("contracted", problem, schedule, 300, nullptr, 1, coarse).placement;
+    for (std::size_t op = 0; op < problem.op_count(); op += 6)
+      for (std::size_t small = 2; small < 6; ++small)
+        EXPECT_EQ(found.device[op + small], found.device[op + 1]) << name_of(schedule) << ' ' << op;
+  }
+}
+
+TEST(Contracted, IsNeverWorseThanItsStart) {
+  const Problem problem = many_small_ops();
+  Placement start{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
+  for (std::size_t op = 0; op < problem.op_count(); ++op) start.device[op] = op / 90;
+  for (const std::uint64_t evaluations : {1, 2, 3, 50, 2000}) {
+    const PlacerResult found = place("contracted", problem, Schedule::fifo, evaluations, &start);
+    EXPECT_LE(found.outcome.makespan, place("contracted", problem, Schedule::fifo, 1, &start).outcome.makespan);
+    EXPECT_LE(found.evaluations, evaluations);
+  }
+}
+
+TEST(Contracted, LeavesOutWhatBestLeavesOut) {
+  ConfigTable options;
+  options.set("without", {"layers,contracted", "test"});
+  EXPECT_THAT(methods_of(place("best", many_small_ops(), Schedule::fifo, 6000, nullptr, 3, options)),
+              AllOf(Contains("climb"), Not(Contains("contracted"))));
+  EXPECT_NO_THROW(place("best", sixty_ops(1), Schedule::fifo, 6000, nullptr, 3, options)) << "where it does not pay";
+  ConfigTable unknown;
+  unknown.set("without", {"layer", "test"});
+  EXPECT_THROW(place("contracted", many_small_ops(), Schedule::fifo, 600, nullptr, 3, unknown), InputError);
 }
 
 TEST(Classic, HasOnlyPlacersThatThereAre) {

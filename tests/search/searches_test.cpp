@@ -1,4 +1,4 @@
-// layers, climb, anneal, tabu, ruin, brkga and the portfolio `best`.
+// layers, climb, anneal, tabu, ruin, brkga, contracted and the portfolio `best`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(Ruin, EndsWithoutABudgetOfEvaluationsWhereNoUnitCanMove) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, EverySearch,
-                         ::testing::Values("layers", "climb", "anneal", "tabu", "ruin", "brkga", "best"));
+                         ::testing::Values("layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "best"));
 
 TEST(Best, SaysWhoFoundWhatWhen) {
   const Problem problem = eight_ops(5);

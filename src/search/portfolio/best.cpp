@@ -53,18 +53,6 @@ void describe(BestOptions& o, OptionVisitor& visit) {
          .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
 }
 
-// `names`: separated by commas.
-void leave_out(std::vector<PortfolioEntry>& searches, const std::string& names, const std::string& place) {
-  std::vector<std::string> there;
-  for (const PortfolioEntry& each : searches) there.push_back(each.method);
-  for (const std::string& name : names.empty() ? std::vector<std::string>{} : split(names, ',')) {
-    if (std::ranges::find(there, name) == there.end())
-      throw InputError(place, "'without': {} is no search of `best`{}; there are: {}", quote(name),
-                       did_you_mean(name, there), join(there, ", "));
-    std::erase_if(searches, [&](const PortfolioEntry& each) { return each.method == name; });
-  }
-}
-
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const Roles roles = options.roles == "classic" ? Roles::classic : Roles::all;
@@ -73,6 +61,9 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
   const std::size_t width = session.width(static_cast<std::size_t>(options.width));
   std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
   leave_out(searches, options.without, table.place());
+  for (PortfolioEntry& each : searches)
+    if (each.method == contracted_search && !options.without.empty())
+      each.options.set("without", {options.without, table.place()});
   if (request.start != nullptr) session.begin();
   Fit fit(session, request, roles);
   const bool is_timed = !session.counts_evaluations();

@@ -69,8 +69,9 @@ class Slices {
         seeds_(searches.size(), 0) {}
 
   // Two lines that both begin at the placement that the quick placers found, of which the better one goes on: the first
-  // search of the list and then the second; and the second alone, or where `contracted` pays, that and then the second.
-  // Which of them leads to the better placements depends on the problem, and shows early.
+  // search of the list and then the second; and the second alone. Where `contracted` takes part it begins the second
+  // line, and the second search of the list ends it, from the best of both lines. Which line leads to the better
+  // placements depends on the problem, and shows early.
   void begin(std::vector<PortfolioEntry> beside) {
     constexpr double least_of_line = 1.0 / 10;  // of each of the two searches in a line
     const double share = std::clamp(descent_, least_of_line, most_of_line);
@@ -101,7 +102,7 @@ class Slices {
     return at == searches_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - searches_.begin()));
   }
 
-  // Where a line would not show what it is worth in its part of the budget, there is one.
+  // Where a line is too short to show what it is worth, there is only one.
   void begin_with_one_line(std::vector<PortfolioEntry> beside) {
     constexpr double of_contracted = 0.4, of_second = 0.3;
     if (!contracted_) return run({1, 1}, std::clamp(descent_, 2 * most_of_line, 1.0), std::move(beside));

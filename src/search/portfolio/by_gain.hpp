@@ -12,7 +12,7 @@
 
 namespace emplace::search {
 
-// The search that takes the place of a line of its own, where it takes part (contracted.cpp).
+// The search that begins the second line, where it takes part (contracted.cpp).
 inline constexpr std::string_view contracted_search = "contracted";
 
 // Costs are evaluations or, with only a budget of seconds, seconds. Without a clock in it, a choice is the same for any
@@ -36,9 +36,9 @@ class GainBandit {
   std::size_t slices_ = 0;
 };
 
-// Runs searches until the budget is used up or the result is proved optimal. The first two of the list begin; then each
-// slice runs `width` jobs in parallel, with different seeds, all from the best placement so far: half of them of the
-// first search in the ranking, the rest of the next. `first` run beside the first slice.
+// Runs searches until the budget is used up or the result is proved optimal. The first two of the list begin, and
+// `contracted`; then each slice runs `width` jobs in parallel, with different seeds, all from the best placement so
+// far: half of them of the first search in the ranking, the rest of the next. `first` run beside the first slice.
 void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
                  const std::vector<PortfolioEntry>& searches, std::size_t width);
 

@@ -1,7 +1,7 @@
 // The searches of `best` on a smaller problem, in which small ops are joined with their only consumer or producer
-// (problem/contract). A model as a framework runs it has many ops that do next to nothing, and joined it has a tenth of
-// the ops: each move takes a tenth of the time, and the joined ops need not be moved one by one (multilevel refinement,
-// Walshaw 2004; contraction of edges that a partitioner would hardly cut).
+// (problem/contract). The graph that a framework makes of a model has many ops that do next to nothing; a quarter to a
+// half of them are left, so that a move takes less time and the joined ops need not be moved one by one (multilevel
+// refinement, Walshaw 2004; contraction of edges that a partitioner would hardly cut).
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -17,11 +17,12 @@ namespace emplace::search {
 namespace {
 
 constexpr double default_share = 0.00005;
-// With fewer ops than this share of them the smaller problem leaves too little to choose.
+// With fewer than this share of the ops, the smaller problem leaves too little to choose.
 constexpr double least_left = 0.24;
 
 struct ContractedOptions {
   double most_share = default_share;
+  std::string without;
   std::int64_t moves_per_unit = 200;
 };
 
@@ -33,6 +34,8 @@ void describe(ContractedOptions& o, OptionVisitor& visit) {
        .above_min = true,
        .help = "Ops are joined up to this share of the work of all ops; half of it, or half of that, and so on, where "
                "otherwise less than 24 % of the ops would be left."});
+  visit("without", o.without,
+        {.help = "Searches that are left out, separated by commas; `best` passes on its own option of that name."});
   visit(
       "moves_per_unit", o.moves_per_unit,
       {.min = 1, .max = 1'000'000'000, .help = "Evaluations per op if there is no budget of evaluations or seconds."});
@@ -40,15 +43,17 @@ void describe(ContractedOptions& o, OptionVisitor& visit) {
 
 // Of the share and its halves, halves of these and so on, the largest with which enough ops are left.
 double fitting_share(const Problem& problem, double share) {
-  constexpr int halvings = 20;
+  constexpr int halvings = 6;
   const double least = least_left * static_cast<double>(problem.op_count());
   for (int i = 0; i < halvings && static_cast<double>(contracted_count(problem, share)) < least; ++i) share /= 2;
   return share;
 }
 
-// The searches that begin from nothing but a placement.
-std::vector<PortfolioEntry> searches_of(const PlacerRequest& request) {
+// The searches of `best` that begin from nothing but a placement.
+std::vector<PortfolioEntry> searches_of(const PlacerRequest& request, const ContractedOptions& options,
+                                        const std::string& place) {
   std::vector<PortfolioEntry> searches = members(Roles::all, PlacerRole::search, request);
+  leave_out(searches, options.without, place);
   std::erase_if(searches, [](const PortfolioEntry& each) {
     return each.method == contracted_search || each.method == "learned";
   });
@@ -57,7 +62,9 @@ std::vector<PortfolioEntry> searches_of(const PlacerRequest& request) {
 
 // Searches the smaller problem with all that is left of the session's budget but one evaluation. Returns the placement
 // of the whole problem.
-Placement search_smaller(const PlacerRequest& request, const Contracted& contracted, SearchSession& session) {
+Placement search_smaller(const PlacerRequest& request, const ContractedOptions& options, const std::string& place,
+                         SearchSession& session) {
+  const Contracted contracted = contract(*request.problem, fitting_share(*request.problem, options.most_share));
   const Problem* const smaller = &contracted.problem;
   const auto evaluator =
       evaluate::make_local_evaluator({&smaller, 1}, {request.schedule, request.objective, request.pipeline});
@@ -65,7 +72,7 @@ Placement search_smaller(const PlacerRequest& request, const Contracted& contrac
   PlacerRequest inner = request;
   inner.problem = smaller;
   inner.evaluator = evaluator.get();
-  inner.start = request.schedule == Schedule::fifo ? &start : nullptr;  // an order would have to be contracted too
+  inner.start = &start;
   inner.pool = nullptr;
   inner.is_job = true;
   inner.seconds = session.seconds_left();
@@ -77,7 +84,7 @@ Placement search_smaller(const PlacerRequest& request, const Contracted& contrac
     };
   SearchSession search(inner, std::string(contracted_search), 0);
   search.begin();
-  run_by_gain(search, inner, {}, searches_of(inner), 1);
+  run_by_gain(search, inner, {}, searches_of(inner, options, place), 1);
   session.searched(search.result().evaluations);
   return contracted.expand(*request.problem, search.placement());
 }
@@ -89,13 +96,11 @@ PlacerResult place_contracted(const PlacerRequest& request, const ConfigTable& t
                         static_cast<std::uint64_t>(options.moves_per_unit) * ops);
   session.begin();
   if (session.exhausted() || session.evaluations_left() < 2) return session.result();
-  const Contracted contracted = contract(*request.problem, fitting_share(*request.problem, options.most_share));
-  const Placement found = search_smaller(request, contracted, session);
-  session.try_out(found);
+  session.try_out(search_smaller(request, options, table.place(), session));
   return session.result();
 }
 
-// Where a third of the ops are joined, they are worth it.
+// It pays where joins leave at most two thirds of the ops.
 bool pays(const PlacerRequest& request) {
   return 3 * contracted_count(*request.problem, default_share) <= 2 * request.problem->op_count();
 }
