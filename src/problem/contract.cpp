@@ -1,7 +1,6 @@
 #include "problem/contract.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "emplace/problem/builder.hpp"
 #include "problem/order.hpp"
+#include "problem/unit_merger.hpp"
 
 namespace emplace {
 
@@ -30,20 +30,12 @@ std::vector<double> fastest_times(const Problem& problem) {
   return fastest;
 }
 
-// The sets of joined ops; each is identified by one of its ops, its root.
+// The sets of joined ops.
 class Joins {
  public:
   Joins(const Problem& problem, double most_share)
-      : problem_(problem),
-        parent_(problem.op_count()),
-        work_(fastest_times(problem)),
-        group_(problem.group),
-        count_(problem.op_count()) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
+      : problem_(&problem), sets_(problem), work_(fastest_times(problem)), group_(problem.group) {
     most_work_ = most_share * std::accumulate(work_.begin(), work_.end(), 0.0);
-  }
-
-  void run() {
     bool any = true;
     for (int round = 0; any && round < most_rounds; ++round) {
       any = pass(true);
@@ -51,20 +43,17 @@ class Joins {
     }
   }
 
-  [[nodiscard]] std::size_t count() const { return count_; }
-  std::uint32_t root(std::uint32_t op) {
-    while (parent_[op] != op) op = parent_[op] = parent_[parent_[op]];
-    return op;
-  }
+  [[nodiscard]] std::size_t count() const { return sets_.count(); }
+  [[nodiscard]] std::uint32_t root(std::uint32_t op) const { return sets_.find(op); }
 
  private:
   // N, indexed by root: the other set with edges from this one (or, if not `forward`, to this one), `none` or
   // `several`.
-  std::vector<std::uint32_t> only_neighbours(bool forward) {
-    std::vector<std::uint32_t> only(problem_.op_count(), none);
-    for (std::uint32_t tensor = 0; tensor < problem_.tensor_count(); ++tensor) {
-      const std::uint32_t producer = root(problem_.producer[tensor].value);
-      for (const std::uint32_t to : problem_.consumers[tensor]) {
+  [[nodiscard]] std::vector<std::uint32_t> only_neighbours(bool forward) const {
+    std::vector<std::uint32_t> only(problem_->op_count(), none);
+    for (std::uint32_t tensor = 0; tensor < problem_->tensor_count(); ++tensor) {
+      const std::uint32_t producer = root(problem_->producer[tensor].value);
+      for (const std::uint32_t to : problem_->consumers[tensor]) {
         const std::uint32_t consumer = root(to);
         if (consumer == producer) continue;
         std::uint32_t& seen = only[forward ? producer : consumer];
@@ -81,37 +70,36 @@ class Joins {
   bool pass(bool forward) {
     const std::vector<std::uint32_t> only = only_neighbours(forward);
     bool any = false;
-    for (std::size_t i = 0; i < problem_.op_count(); ++i) {
-      const std::uint32_t op = problem_.topological[forward ? problem_.op_count() - 1 - i : i];
+    for (std::size_t i = 0; i < problem_->op_count(); ++i) {
+      const std::uint32_t op = problem_->topological[forward ? problem_->op_count() - 1 - i : i];
       if (only[op] == none || only[op] == several) continue;
-      any |= join(op, root(only[op]));
+      any |= join(root(op), root(only[op]));
     }
     return any;
   }
 
-  bool join(std::uint32_t op, std::uint32_t into) {
-    op = root(op);
-    if (op == into || work_[op] + work_[into] > most_work_ || !same_devices(op, into)) return false;
-    if (!group_[op].is_none() && !group_[into].is_none() && group_[op] != group_[into]) return false;
-    parent_[op] = into;
-    --count_;
-    work_[into] += work_[op];
-    if (group_[into].is_none()) group_[into] = group_[op];
+  bool join(std::uint32_t a, std::uint32_t b) {
+    const double work = work_[a] + work_[b];
+    if (a == b || work > most_work_ || !same_devices(a, b)) return false;
+    if (!group_[a].is_none() && !group_[b].is_none() && group_[a] != group_[b]) return false;
+    const GroupId group = group_[a].is_none() ? group_[b] : group_[a];
+    const std::uint32_t both = sets_.merge(a, b);
+    work_[both] = work;
+    group_[both] = group;
     return true;
   }
 
   [[nodiscard]] bool same_devices(std::uint32_t a, std::uint32_t b) const {
-    for (std::uint32_t device = 0; device < problem_.device_count(); ++device)
-      if (problem_.can_run(OpId(a), DeviceId(device)) != problem_.can_run(OpId(b), DeviceId(device))) return false;
+    for (std::uint32_t device = 0; device < problem_->device_count(); ++device)
+      if (problem_->can_run(OpId(a), DeviceId(device)) != problem_->can_run(OpId(b), DeviceId(device))) return false;
     return true;
   }
 
-  const Problem& problem_;
-  std::vector<std::uint32_t> parent_;
-  std::vector<double> work_;
-  std::vector<GroupId> group_;
+  const Problem* problem_;
+  UnitMerger sets_;
+  std::vector<double> work_;    // N, indexed by root
+  std::vector<GroupId> group_;  // N, indexed by root
   double most_work_ = 0;
-  std::size_t count_;
 };
 
 void add_machine(ProblemBuilder& builder, const Problem& problem) {
@@ -158,7 +146,7 @@ OpSpec joined(const Problem& problem, std::span<const std::uint32_t> members, st
 
 class Contraction {
  public:
-  Contraction(const Problem& problem, Joins& joins)
+  Contraction(const Problem& problem, const Joins& joins)
       : problem_(problem), builder_(problem.name), work_(fastest_times(problem)) {
     std::vector<std::uint32_t> number(problem.op_count(), none);  // indexed by root
     for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
@@ -219,8 +207,8 @@ Placement Contracted::contract(const Placement& placement) const {
   Placement smaller;
   for (const std::uint32_t op : leader) smaller.device.push_back(placement.device[op]);
   if (placement.order.empty()) return smaller;
-  std::vector<std::uint32_t> position(placement.order.size()), rank;
-  for (std::uint32_t i = 0; i < position.size(); ++i) position[placement.order[i]] = i;
+  const std::vector<std::uint32_t> position = positions_in(placement.order);
+  std::vector<std::uint32_t> rank;
   for (const std::uint32_t op : leader) rank.push_back(position[op]);
   smaller.order = ranked_order(problem, rank);
   return smaller;
@@ -230,22 +218,20 @@ Placement Contracted::expand(const Problem& whole, const Placement& placement) c
   Placement larger;
   for (const std::uint32_t op : op_of) larger.device.push_back(placement.device[op]);
   if (placement.order.empty()) return larger;
-  std::vector<std::uint32_t> position(placement.order.size());
-  for (std::uint32_t i = 0; i < position.size(); ++i) position[placement.order[i]] = i;
-  larger.order.assign(whole.topological.begin(), whole.topological.end());
+  const std::vector<std::uint32_t> position = positions_in(placement.order);
+  larger.order = whole.topological;
   std::ranges::stable_sort(larger.order, {}, [&](std::uint32_t op) { return position[op_of[op]]; });
   return larger;
 }
 
-std::size_t contracted_count(const Problem& problem, double most_share) {
-  Joins joins(problem, most_share);
-  joins.run();
-  return joins.count();
-}
+std::size_t contracted_count(const Problem& problem, double most_share) { return Joins(problem, most_share).count(); }
 
-Contracted contract(const Problem& problem, double most_share) {
+Contracted contract(const Problem& problem, double most_share, double least_left) {
+  constexpr int most_halvings = 6;
+  const double least = least_left * static_cast<double>(problem.op_count());
   Joins joins(problem, most_share);
-  joins.run();
+  for (int i = 0; i < most_halvings && static_cast<double>(joins.count()) < least; ++i)
+    joins = Joins(problem, most_share /= 2);
   return Contraction(problem, joins).make();
 }
 

@@ -19,7 +19,7 @@ struct Contracted {
   // the leaders' where the joined ops' dependences allow it.
   [[nodiscard]] Placement contract(const Placement& placement) const;
   // Each op on the device of the contracted op that has it; the ops of one are next to each other in the order.
-  [[nodiscard]] Placement expand(const Problem& problem, const Placement& placement) const;
+  [[nodiscard]] Placement expand(const Problem& whole, const Placement& placement) const;
 };
 
 // Joins an op with the only op that consumes its outputs, and an op with the only op that produces its inputs, until no
@@ -28,9 +28,10 @@ struct Contracted {
 // differ, if they are in two co-location groups, or if together they had more than `most_share` of the problem's work
 // (the sum of each op's fastest time): a joined op starts when all its inputs are there, and its outputs are there when
 // it ends. Tensors inside a joined op take no memory, so that a placement which fits the smaller problem may not fit
-// the whole one.
-Contracted contract(const Problem& problem, double most_share);
-// How many ops that problem would have.
+// the whole one. Where less than the share `least_left` of the ops would be left, `most_share` is halved, at most six
+// times.
+Contracted contract(const Problem& problem, double most_share, double least_left = 0);
+// How many ops would be left with `most_share`.
 std::size_t contracted_count(const Problem& problem, double most_share);
 
 }  // namespace emplace

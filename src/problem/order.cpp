@@ -27,6 +27,12 @@ std::vector<Ticks> upward_ranks(const Problem& problem, std::span<const std::uin
   return rank;
 }
 
+std::vector<std::uint32_t> positions_in(std::span<const std::uint32_t> order) {
+  std::vector<std::uint32_t> position(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  return position;
+}
+
 std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<const std::uint8_t> device) {
   const std::vector<Ticks> rank = upward_ranks(problem, device);
   std::vector<std::uint32_t> order = problem.topological;
@@ -41,8 +47,8 @@ std::vector<std::uint32_t> level_order(const Problem& problem, std::span<const s
 std::vector<std::uint32_t> ranked_order(const Problem& problem, std::span<const std::uint32_t> rank) {
   const std::size_t ops = problem.op_count();
   EMPLACE_CHECK(rank.size() == ops);
-  std::vector<std::uint32_t> position(ops), missing(ops);
-  for (std::uint32_t i = 0; i < ops; ++i) position[problem.topological[i]] = i;
+  const std::vector<std::uint32_t> position = positions_in(problem.topological);
+  std::vector<std::uint32_t> missing(ops);
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // rank, position
   std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
   for (std::uint32_t op = 0; op < ops; ++op)

@@ -16,6 +16,9 @@ namespace emplace {
 // section 4.1, for a given placement instead of averages.)
 std::vector<Ticks> upward_ranks(const Problem& problem, std::span<const std::uint8_t> device);
 
+// The position of each op in the order.
+std::vector<std::uint32_t> positions_in(std::span<const std::uint32_t> order);
+
 // N op ids by decreasing upward rank, ties in topological order: producers before consumers.
 std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<const std::uint8_t> device);
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "problem/order.hpp"
+
 namespace emplace {
 
 namespace {
@@ -62,8 +64,7 @@ std::vector<std::uint32_t> segment_of_op(std::span<const Dependence> dependences
   const std::vector<std::uint32_t> order =
       in_order(dependences, rank.empty() ? rank_by_changes(dependences, device_of_op)
                                          : std::vector<std::uint32_t>(rank.begin(), rank.end()));
-  std::vector<std::uint32_t> place(order.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  const std::vector<std::uint32_t> place = positions_in(order);
 
   // What each op waits for: the last in this order of what it needs from other devices, counted from 1.
   std::vector<std::uint32_t> waits_for(order.size(), 0);

@@ -73,27 +73,31 @@ TEST(Contract, KeepsAnOrderWhereJoinedOpsAllowIt) {
   EXPECT_THAT(small.contract({{0, 0, 0, 0, 0}, {0, 2, 1, 3, 4}}).order, ElementsAre(0, 2, 1, 3));
 }
 
-// Each of 20,000 ops of no cost has an edge to the next two: a round joins few of them, and there are not many rounds.
+// Each op has an edge to the next two: a round joins few of them, and there are not many rounds.
 TEST(Contract, EndsSoonOnALadder) {
-  std::vector<TinyOp> ops;
-  std::vector<TinyEdge> edges;
-  for (std::size_t i = 0; i < 20'000; ++i) ops.push_back({std::to_string(i), {0, 0}});
+  constexpr std::size_t ops = 20'000;
   ProblemBuilder builder("ladder");
-  for (Device& device : plain_devices(1)) builder.add_device(std::move(device));
-  for (const TinyOp& op : ops) {
+  builder.add_device(plain_devices(1).front());
+  for (std::size_t i = 0; i < ops; ++i) {
     OpSpec spec;
-    spec.name = op.name;
+    spec.name = std::to_string(i);
     spec.seconds = {1e-6};
     builder.add_op(std::move(spec));
   }
-  for (std::uint32_t i = 0; i + 1 < ops.size(); ++i) {
-    std::vector<OpId> to = {OpId(i + 1)};
-    if (i + 2 < ops.size()) to.emplace_back(i + 2);
-    builder.add_tensor(OpId(i), 1, std::move(to));
+  for (std::size_t i = 0; i + 1 < ops; ++i) {
+    std::vector<OpId> to = {OpId{i + 1}};
+    if (i + 2 < ops) to.emplace_back(i + 2);
+    builder.add_tensor(OpId{i}, 1, std::move(to));
   }
   const std::size_t left = contracted_count(builder.build(), any_share);
-  EXPECT_LT(left, ops.size());
-  EXPECT_GT(left, ops.size() - 1000) << "64 rounds with at most a few joins each";
+  EXPECT_LT(left, ops);
+  EXPECT_GT(left, ops - 1000) << "64 rounds with at most a few joins each";
+}
+
+TEST(Contract, HalvesTheShareWhereTooFewOpsWouldBeLeft) {
+  EXPECT_EQ(contract(diamond(), any_share).problem.op_count(), 1U);
+  EXPECT_THAT(contract(diamond(), any_share, 0.5).op_of, contract(diamond(), any_share / 2).op_of);
+  EXPECT_THAT(contract(diamond(), any_share, 0.7).op_of, ElementsAre(0, 1, 2, 3, 3));
 }
 
 TEST(ContractLaw, KeepsCoLocationGroupsTogether) {

@@ -30,7 +30,7 @@ constexpr MethodTime method_times[] = {
     {"anneal", 700, 10},         {"tabu", 700, 10},
     {"climb", 1500, 10},         {"layers", 1500, 10},
     {"brkga", 1000, 10},         {"learned", 2500, 20},
-    {"contracted", 1500, 10},
+    {"contracted", 200, 5},
 };
 
 }  // namespace

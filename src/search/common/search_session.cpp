@@ -49,10 +49,7 @@ void SearchSession::begin() {
     try_placers(entries);
     return;
   }
-  const evaluate::EvaluationJob job{0, request_.start};
-  best_.outcome = request_.evaluator->evaluate({&job, 1}).front();
-  best_.placement = *request_.start;
-  best_.evaluations = 1;
+  try_out(*request_.start);
 }
 
 std::size_t SearchSession::width(std::size_t wanted) const {
@@ -119,8 +116,9 @@ void SearchSession::bound(Ticks ticks) {
 void SearchSession::try_out(const Placement& placement) {
   const evaluate::EvaluationJob job{0, &placement};
   const Outcome outcome = request_.evaluator->evaluate({&job, 1}).front();
-  ++best_.evaluations;
-  offer(placement, outcome);
+  if (best_.evaluations++ > 0) return offer(placement, outcome);
+  best_.placement = placement;
+  best_.outcome = outcome;
 }
 
 void SearchSession::check_proof() {

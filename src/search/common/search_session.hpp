@@ -57,7 +57,7 @@ class SearchSession {
   }
   // Offers a placement with its exact outcome, whose evaluation has been counted already.
   void offer(const Placement& placement, const Outcome& outcome);
-  // Evaluates a placement and offers it.
+  // Evaluates a placement and offers it; the first one is taken in any case.
   void try_out(const Placement& placement);
   // Records a lower bound for all placements.
   void bound(Ticks ticks);

@@ -41,14 +41,6 @@ void describe(ContractedOptions& o, OptionVisitor& visit) {
       {.min = 1, .max = 1'000'000'000, .help = "Evaluations per op if there is no budget of evaluations or seconds."});
 }
 
-// Of the share and its halves, halves of these and so on, the largest with which enough ops are left.
-double fitting_share(const Problem& problem, double share) {
-  constexpr int halvings = 6;
-  const double least = least_left * static_cast<double>(problem.op_count());
-  for (int i = 0; i < halvings && static_cast<double>(contracted_count(problem, share)) < least; ++i) share /= 2;
-  return share;
-}
-
 // The searches of `best` that begin from nothing but a placement.
 std::vector<PortfolioEntry> searches_of(const PlacerRequest& request, const ContractedOptions& options,
                                         const std::string& place) {
@@ -64,7 +56,7 @@ std::vector<PortfolioEntry> searches_of(const PlacerRequest& request, const Cont
 // of the whole problem.
 Placement search_smaller(const PlacerRequest& request, const ContractedOptions& options, const std::string& place,
                          SearchSession& session) {
-  const Contracted contracted = contract(*request.problem, fitting_share(*request.problem, options.most_share));
+  const Contracted contracted = contract(*request.problem, options.most_share, least_left);
   const Problem* const smaller = &contracted.problem;
   const auto evaluator =
       evaluate::make_local_evaluator({&smaller, 1}, {request.schedule, request.objective, request.pipeline});
@@ -79,7 +71,8 @@ Placement search_smaller(const PlacerRequest& request, const ContractedOptions& 
   if (session.counts_evaluations()) inner.evaluations = session.evaluations_left() - 1;
   if (request.on_progress)
     inner.on_progress = [&](PlacerProgress news) {
-      news.best = session.outcome();  // of the whole problem
+      news.method = "contracted, tried out at its end";  // until then nothing is known of the whole problem's step
+      news.best = session.outcome();
       request.on_progress(news);
     };
   SearchSession search(inner, std::string(contracted_search), 0);
