@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "emplace/simulate/engine.hpp"
 #include "tests/simulate/answers.hpp"
 #include "tests/support/random_problem.hpp"
@@ -47,6 +51,40 @@ TEST(ExactEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
         const auto exact = make_exact_engine(problem, schedule);
         assert_equal(*exact, *make_reference_engine(problem, schedule), placement);
       }));
+}
+
+// Whatever the times are, a device holds no more than this.
+std::vector<Bytes> all_that_is_ever_held(const Problem& problem, const Placement& placement) {
+  std::vector<Bytes> held(problem.device_count(), std::ranges::max(problem.scratch));
+  for (std::size_t op = 0; op < problem.op_count(); ++op) held[placement.device[op]] += problem.resident[op];
+  for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
+    std::set<std::uint8_t> on{placement.device[problem.producer[tensor].index()]};
+    for (const std::uint32_t consumer : problem.consumers[tensor]) on.insert(placement.device[consumer]);
+    for (const std::uint8_t device : on) held[device] += problem.tensor_bytes[tensor];
+  }
+  return held;
+}
+
+TEST(ExactEngine, JudgesMemoryLikeTheReferenceAroundAllThatADeviceEverHoldsHoweverOftenItIsAsked) {
+  EXPECT_TRUE(
+      rc::check("memory limits within a few bytes of all that is ever held",
+                [](const RandomProblem& random, const RandomPlacement& genes, const RandomPlacement& other) {
+                  Problem problem = problem_of(random);
+                  const Placement placements[] = {placement_of(problem, genes), placement_of(problem, other)};
+                  const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::in_order);
+                  const std::vector<Bytes> held = all_that_is_ever_held(problem, placements[0]);
+                  for (std::size_t d = 0; d < problem.device_count(); ++d) {
+                    const auto slack = *rc::gen::weightedElement<Bytes>({{4, 0}, {2, 3}, {1, -1}, {1, -9}});
+                    problem.devices[d].memory = std::max<Bytes>(0, held[d] + slack);
+                  }
+                  const auto exact = make_exact_engine(problem, schedule);
+                  const auto reference = make_reference_engine(problem, schedule);
+                  const Outcome expected[] = {reference->evaluate(placements[0]), reference->evaluate(placements[1])};
+                  for (int i = 0; i < 200; ++i) {
+                    const std::size_t which = i % 3 == 0 ? 0 : 1;  // mostly the one that may not fit
+                    RC_ASSERT(exact->evaluate(placements[which]) == expected[which]);
+                  }
+                }));
 }
 
 TEST(ExactEngine, CountsCutsLikeTheReference) {

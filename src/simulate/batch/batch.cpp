@@ -16,6 +16,7 @@
 #include "simulate/batch/bound_program.hpp"
 #include "simulate/batch/program.hpp"
 #include "simulate/batch/scalar.hpp"
+#include "simulate/exact/layout.hpp"
 
 namespace emplace::simulate {
 
@@ -132,6 +133,7 @@ class Batch final : public BatchEngine {
         scalar_(problem, network_, order),
         exact_(make_exact_engine(problem, Schedule::in_order)),
         kernel_(kernel),
+        limited_(memory_can_overflow(problem)),
         in_lanes_(network_.one_line &&
                   problem.device_count() <= (network_.private_pairs ? batch::most_devices : batch::most_on_lines)),
         device_(problem.op_count() * batch::lanes + 16),
@@ -151,7 +153,6 @@ class Batch final : public BatchEngine {
     view_.device_free = device_free_.as<double>();
     view_.pair_free = pair_free_.as<double>();
     view_.makespan = makespan_.as<double>();
-    for (const Device& device : problem.devices) limited_ |= device.memory != no_memory_limit;
     if (limited_ && in_lanes_ && problem.device_count() <= batch::most_bounded &&
         BatchBoundProgram::supports(problem)) {
       bound_ = std::make_unique<Bound>(problem, order, program_.stretches);
@@ -229,8 +230,8 @@ class Batch final : public BatchEngine {
   BatchScalar scalar_;
   const std::unique_ptr<Engine> exact_;
   const BatchKernel kernel_;
+  const bool limited_;   // false: no placement can exceed a memory
   const bool in_lanes_;  // true: vector kernels; false: one placement at a time
-  bool limited_ = false;
   Lists group_ops_;
   Scratch device_, where_, ready_, device_free_, pair_free_, makespan_;
   std::array<const std::uint8_t*, batch_lanes> lane_{};

@@ -32,11 +32,9 @@ class ExactEngine final : public Engine {
         memory_(layout_),
         schedule_(schedule),
         core_(make_core(layout_, schedule)),
-        device_of_group_(problem.group_names.size()) {
-    for (const Device& device : problem.devices) {
-      limits_.push_back(device.memory);
-      limited_ |= device.memory != no_memory_limit;
-    }
+        device_of_group_(problem.group_names.size()),
+        limited_(memory_can_overflow(problem)) {
+    for (const Device& device : problem.devices) limits_.push_back(device.memory);
   }
 
   Outcome evaluate(const Placement& placement, const Want& want) override {
@@ -51,9 +49,10 @@ class ExactEngine final : public Engine {
     Outcome outcome = split_group();
     judge_cuts(layout_.problem, placement.device.data(), outcome);
 
-    core_->simulate(run_, placement.order, limited_ || want.usage || want.timeline || want.starts);
+    const bool may_overflow = limited_ && !surely_fits(placement.device);
+    core_->simulate(run_, placement.order, may_overflow || want.usage || want.timeline);
     outcome.makespan = run_.makespan;
-    if (limited_ || want.usage) judge_memory(outcome, want.usage);
+    if (may_overflow || want.usage) judge_memory(outcome, want.usage);
     if (want.usage) add_busy(*want.usage);
     if (want.timeline) fill(*want.timeline);
     if (want.starts)
@@ -100,9 +99,26 @@ class ExactEngine final : public Engine {
     return {.why = Infeasible::split_group, .subject = static_cast<std::uint32_t>(split)};
   }
 
+  // Whether everything that a device ever holds fits its memory. That takes a small part of the time of judge_memory,
+  // but is lost where it hardly ever holds: after some failures in a row most placements are not asked.
+  bool surely_fits(const std::vector<std::uint8_t>& device) {
+    constexpr std::uint64_t some = 8, one_in = 64;
+    if (failures_ >= some && failures_ % one_in != 0) {
+      ++failures_;
+      return false;
+    }
+    const bool fit = fits(memory_.whatever_the_times(device));
+    failures_ = fit ? 0 : failures_ + 1;
+    return fit;
+  }
+
+  [[nodiscard]] bool fits(const std::vector<Bytes>& peaks) const {
+    return std::ranges::equal(peaks, limits_, std::less_equal());
+  }
+
   // Computes exact peaks if they are wanted, or if the upper bound of the peaks exceeds a limit.
   void judge_memory(Outcome& outcome, Usage* usage) {
-    if (!usage && std::ranges::equal(memory_.bound(run_), limits_, std::less_equal())) return;
+    if (!usage && fits(memory_.bound(run_))) return;
     const std::vector<Bytes>& peak = memory_.exact(run_);
     for (std::size_t device = 0; device < peak.size(); ++device) {
       if (peak[device] <= limits_[device]) continue;
@@ -169,8 +185,9 @@ class ExactEngine final : public Engine {
   const Schedule schedule_;
   const std::unique_ptr<Core> core_;
   std::vector<std::uint32_t> device_of_group_;
-  std::vector<Bytes> limits_;  // D
-  bool limited_ = false;
+  std::vector<Bytes> limits_;   // D
+  const bool limited_;          // false: nothing can exceed them
+  std::uint64_t failures_ = 0;  // of surely_fits() in a row
 };
 
 }  // namespace

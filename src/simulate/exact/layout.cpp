@@ -7,6 +7,18 @@
 
 namespace emplace::simulate {
 
+Bytes most_scratch(const Problem& problem) {
+  return problem.scratch.empty() ? 0 : *std::ranges::max_element(problem.scratch);
+}
+
+// A device holds each tensor at most once, its own or a copy. The totals of a Problem are at most 2^62 bytes.
+bool memory_can_overflow(const Problem& problem) {
+  Bytes everything = most_scratch(problem);
+  for (const Bytes resident : problem.resident) everything += resident;
+  for (const Bytes bytes : problem.tensor_bytes) everything += bytes;
+  return std::ranges::any_of(problem.devices, [&](const Device& device) { return device.memory < everything; });
+}
+
 Layout::Layout(const Problem& p) : problem(p), network(p), columns(p.route_classes.size() + 1) {
   if (p.tensor_count() > std::numeric_limits<std::uint32_t>::max() / columns)
     throw InputError({}, "{} tensors with {} different transfer times each are more than the engines can hold",

@@ -10,6 +10,11 @@
 
 namespace emplace::simulate {
 
+// The largest scratch of an op; a device runs one op at a time.
+Bytes most_scratch(const Problem& problem);
+// False if every device has room for everything at once, so that no placement can exceed a memory.
+bool memory_can_overflow(const Problem& problem);
+
 struct Edge {
   std::uint32_t consumer;
   std::uint32_t tensor;

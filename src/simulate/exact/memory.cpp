@@ -21,6 +21,8 @@ Memory::Memory(const Layout& layout)
     : layout_(layout),
       at_start_(layout.problem.scratch),
       at_end_(layout.problem.scratch),
+      held_(layout.problem.resident),
+      most_scratch_(most_scratch(layout.problem)),
       slots_(std::make_unique_for_overwrite<std::uint32_t[]>(most_changes(layout))),
       times_(std::make_unique_for_overwrite<Ticks[]>(most_changes(layout))),
       bytes_(std::make_unique_for_overwrite<Bytes[]>(most_changes(layout))) {
@@ -30,6 +32,7 @@ Memory::Memory(const Layout& layout)
   most_buckets_ = std::max(fewest_buckets, std::bit_ceil(p.op_count() / devices + 1));
   for (std::size_t t = 0; t < p.tensor_count(); ++t) {
     at_start_[p.producer[t].index()] += p.tensor_bytes[t];
+    held_[p.producer[t].index()] += p.tensor_bytes[t];
     if (p.consumers[t].empty()) at_end_[p.producer[t].index()] += p.tensor_bytes[t];
   }
   sums_.resize(devices * most_buckets_);
@@ -39,6 +42,7 @@ Memory::Memory(const Layout& layout)
   peak_.resize(devices);
   lowest_.resize(devices);
   last_use_.resize(devices);
+  copied_.resize(devices);
   traffic_.resize(devices * devices);
   suspected_.reserve(most_changes(layout));
 }
@@ -182,6 +186,23 @@ void Memory::mark_suspects() {
       bucket->allocated = level_[device];
       level_[device] += bucket->change;
     }
+}
+
+const std::vector<Bytes>& Memory::whatever_the_times(const std::vector<std::uint8_t>& device) {
+  const Bytes* const tensor_bytes = layout_.problem.tensor_bytes.data();
+  std::fill(peak_.begin(), peak_.end(), most_scratch_);
+  std::fill(copied_.begin(), copied_.end(), TensorId::none_value);
+  const Edge* edge = layout_.edges.data();
+  for (std::size_t op = 0; op < device.size(); ++op) {
+    const std::uint8_t home = device[op];
+    peak_[home] += held_[op];
+    for (const Edge* const end = layout_.edges.data() + layout_.edge_begin[op + 1]; edge != end; ++edge) {
+      const std::uint8_t to = device[edge->consumer];
+      peak_[to] += tensor_bytes[edge->tensor] & mask(to != home) & mask(copied_[to] != edge->tensor);
+      copied_[to] = edge->tensor;
+    }
+  }
+  return peak_;
 }
 
 const std::vector<Bytes>& Memory::bound(const Run& run) {

@@ -21,8 +21,10 @@ class Memory {
  public:
   explicit Memory(const Layout& layout);
 
-  // Both return D values, of a run that has recorded its sends.
-  // Upper bounds of the peaks, from sums in time buckets:
+  // All return D values.
+  // Upper bounds of the peaks of a placement, whatever the times are: everything that a device ever holds.
+  const std::vector<Bytes>& whatever_the_times(const std::vector<std::uint8_t>& device);
+  // The other two are of a run that has recorded its sends. Upper bounds of the peaks, from sums in time buckets:
   const std::vector<Bytes>& bound(const Run& run);
   // The exact peaks, and the traffic.
   const std::vector<Bytes>& exact(const Run& run);
@@ -51,18 +53,21 @@ class Memory {
   void mark_suspects();
 
   const Layout& layout_;
-  std::vector<Bytes> at_start_;  // N: outputs and scratch
-  std::vector<Bytes> at_end_;    // N: scratch and outputs without consumers
-  std::size_t most_buckets_;     // per device
-  std::size_t buckets_ = 0;      // per device, in use
-  unsigned shift_ = 0;           // bucket of a time = time >> shift_
-  std::vector<Bucket> sums_;     // most_buckets x D: changes at about the same time are adjacent
-  std::vector<char> suspect_;    // most_buckets x D
-  std::vector<Bytes> resident_;  // D
-  std::vector<Bytes> level_;     // D
-  std::vector<Bytes> peak_;      // D
-  std::vector<Bytes> lowest_;    // D: a level that is certainly reached
-  std::vector<Ticks> last_use_;  // D: of the current tensor
+  std::vector<Bytes> at_start_;        // N: outputs and scratch
+  std::vector<Bytes> at_end_;          // N: scratch and outputs without consumers
+  std::vector<Bytes> held_;            // N: resident bytes and outputs
+  const Bytes most_scratch_;           // of one op
+  std::size_t most_buckets_;           // per device
+  std::size_t buckets_ = 0;            // per device, in use
+  unsigned shift_ = 0;                 // bucket of a time = time >> shift_
+  std::vector<Bucket> sums_;           // most_buckets x D: changes at about the same time are adjacent
+  std::vector<char> suspect_;          // most_buckets x D
+  std::vector<Bytes> resident_;        // D
+  std::vector<Bytes> level_;           // D
+  std::vector<Bytes> peak_;            // D
+  std::vector<Bytes> lowest_;          // D: a level that is certainly reached
+  std::vector<Ticks> last_use_;        // D: of the current tensor
+  std::vector<std::uint32_t> copied_;  // D: the last tensor that was copied there
   std::vector<Traffic> traffic_;
   // All changes. Not vectors, whose initialisation would touch all pages: these cost nothing until an exact peak is
   // wanted.

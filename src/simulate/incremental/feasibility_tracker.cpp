@@ -7,10 +7,10 @@
 namespace emplace::simulate {
 
 FeasibilityTracker::FeasibilityTracker(const Layout& layout)
-    : layout_(layout), cuts_limited_(layout.problem.max_cuts != no_cut_limit) {
+    : layout_(layout),
+      limited_(memory_can_overflow(layout.problem)),
+      cuts_limited_(layout.problem.max_cuts != no_cut_limit) {
   const Problem& p = layout.problem;
-  for (const Device& device : p.devices) limited_ |= device.memory != no_memory_limit;
-  for (const Bytes scratch : p.scratch) most_scratch_ = std::max(most_scratch_, scratch);
   const std::size_t groups = p.group_names.size();
   members_.begin.assign(groups + 1, 0);
   for (const GroupId group : p.group)
@@ -39,7 +39,7 @@ void FeasibilityTracker::set_base(const std::vector<std::uint8_t>& device) {
   }
   if (cuts_limited_) cuts_ = count_cuts(p, device.data());
   if (!limited_) return;
-  std::fill(moved_bound_.begin(), moved_bound_.end(), most_scratch_);
+  std::fill(moved_bound_.begin(), moved_bound_.end(), most_scratch(layout_.problem));
   for (std::size_t op = 0; op < p.op_count(); ++op) moved_bound_[device[op]] += p.resident[op];
   for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor) add_tensor(device, tensor, 1);
   bound_ = moved_bound_;

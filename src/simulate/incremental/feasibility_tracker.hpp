@@ -34,8 +34,8 @@ class FeasibilityTracker {
   void add_tensor(const std::vector<std::uint8_t>& device, std::uint32_t tensor, Bytes sign);
 
   const Layout& layout_;
-  bool limited_ = false;  // in memory
-  bool cuts_limited_ = false;
+  const bool limited_;  // in memory
+  const bool cuts_limited_;
   Lists members_;  // G rows: the ops of each group
   struct Split {
     std::uint32_t group;
@@ -43,7 +43,6 @@ class FeasibilityTracker {
   };
   std::vector<char> split_;  // indexed by group: 1 if the base splits it
   std::size_t split_count_ = 0;
-  Bytes most_scratch_ = 0;
   // D: sum of resident bytes, of all outputs and copies, and of the largest scratch; of the base and after the move.
   std::vector<Bytes> bound_, moved_bound_;
   std::uint32_t cuts_ = 0, moved_cuts_ = 0;  // of the base and after the move, if they are limited
