@@ -20,6 +20,7 @@ using namespace test;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Ops of 1 to 9 ms in layers of ten, each with one or two producers in the layer before; every seventh op shares a
 // co-location group with the next, and every fifth cannot run on the last device.
@@ -159,6 +160,17 @@ TEST(Best, RunsEveryQuickPlacerThatFitsItsSeconds) {
     Placing alone(problem);
     EXPECT_FALSE(better(place_with(method, alone.request, {}).outcome, result.outcome)) << method;
   }
+}
+
+TEST(Best, LeavesAQuickPlacerOutThatWouldTakeMoreThanAFifthOfItsSeconds) {
+  const Problem problem = layered(3000, 3);
+  Placing placing(problem);
+  placing.request.seconds = 4 * predicted_time("heft", problem).first;
+  const PlacerResult result = place_with("best", placing.request, {});
+  std::set<std::string> ran;
+  for (const PlacerStep& step : result.steps) ran.insert(step.method);
+  EXPECT_THAT(ran, Contains("single"));
+  EXPECT_THAT(ran, Not(Contains("heft")));
 }
 
 TEST(QuickPlacers, AreOrderedByTheirPredictedTime) {

@@ -9,16 +9,21 @@ namespace emplace::search {
 void Fit::run_quick_placers(std::size_t width) {
   if (width > 1 || session_.counts_evaluations())
     return session_.try_placers(members(roles_, PlacerRole::quick, request_));
+  constexpr double most = 0.2;  // of the budget
+  const double for_searches = roles_ == Roles::classic ? 0 : (1 - most) * *session_.seconds_left();
   for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
     if (roles_ == Roles::classic && !is_classic(method)) continue;
     if (session_.exhausted()) return;
+    const bool found_any = session_.result().evaluations > 0;
+    const bool is_feasible = found_any && session_.outcome().feasible();
     const PredictedTime predicted = predicted_time(method, *request_.problem);
     const double left = *session_.seconds_left();
-    if (predicted.first * pace_ > left && session_.result().evaluations > 0) continue;
+    const double for_quick = left - (is_feasible ? for_searches : 0);
+    if (predicted.first * pace_ > for_quick && found_any) continue;
     const bool is_one = predicted.first == predicted.whole;
-    const double share = is_one ? 1 : std::min(1.0, std::max(0.25, 1.25 * predicted.first * pace_ / left));
+    const double share = is_one ? 1 : std::min(1.0, std::max(0.25, 1.25 * predicted.first * pace_ / for_quick));
     const PortfolioEntry entry{.method = method, .seed = request_.seed};
-    session_.try_placers({&entry, 1}, share);
+    session_.try_placers({&entry, 1}, share * for_quick / left);
     if (is_one) compare(predicted.whole, left - *session_.seconds_left());
   }
 }
