@@ -87,6 +87,21 @@ TEST(ExactEngine, JudgesMemoryLikeTheReferenceAroundAllThatADeviceEverHoldsHowev
                 }));
 }
 
+TEST(ExactEngine, LooksAtMemoryOnlyBelowAMakespanIfThatIsWanted) {
+  EXPECT_TRUE(rc::check("memory limits below the peak", [](const RandomProblem& random, const RandomPlacement& genes) {
+    Problem problem = problem_of(random);
+    const Placement placement = placement_of(problem, genes);
+    const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
+    const Answer free = ask(*make_reference_engine(problem, schedule), placement);
+    for (std::size_t d = 0; d < free.usage.device_peak.size(); ++d)
+      problem.devices[d].memory = std::max<Bytes>(0, free.usage.device_peak[d] - *rc::gen::inRange<Bytes>(-2, 5));
+    const auto exact = make_exact_engine(problem, schedule);
+    const Outcome judged = make_reference_engine(problem, schedule)->evaluate(placement);
+    RC_ASSERT(exact->evaluate(placement, {.memory_below = judged.makespan + 1}) == judged);
+    RC_ASSERT(exact->evaluate(placement, {.memory_below = judged.makespan}) == free.outcome);
+  }));
+}
+
 TEST(ExactEngine, CountsCutsLikeTheReference) {
   EXPECT_TRUE(rc::check("limits on cuts", [](const RandomProblem& random, const RandomPlacement& genes) {
     Problem problem = problem_of(random);

@@ -2,6 +2,7 @@
 // incremental engines give the same ticks; others are for the objective `pipeline` and for published simulators.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Want {
   Usage* usage = nullptr;
   Timeline* timeline = nullptr;
   std::vector<Ticks>* starts = nullptr;  // N: Timeline::op_start alone
+  // An engine need not look whether an outcome with this makespan, or a longer one, exceeds memory.
+  Ticks memory_below = std::numeric_limits<Ticks>::max();
 };
 
 // Has scratch memory for one Problem and one schedule, so every thread needs its own engine. Nothing is allocated after

@@ -1,10 +1,15 @@
 #include "search/local/neighbourhood.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "emplace/base/error.hpp"
 
 namespace emplace::search {
+
+namespace {
+constexpr Ticks never = std::numeric_limits<Ticks>::max();
+}  // namespace
 
 Neighbourhood::Neighbourhood(const Problem& problem, const Grouping& units, Schedule schedule)
     : problem_(problem),
@@ -47,7 +52,14 @@ Outcome Neighbourhood::guess(const Change& change) {
   return outcome;
 }
 
-Outcome Neighbourhood::check(const Change& change) {
+Outcome Neighbourhood::check(const Change& change) { return check(change, never); }
+
+// Where the current placement is feasible, one that takes as long is no better whether it fits memory or not.
+bool Neighbourhood::improves(const Change& change) {
+  return better(check(change, outcome_.feasible() ? outcome_.makespan : never), outcome_);
+}
+
+Outcome Neighbourhood::check(const Change& change, Ticks memory_below) {
   ++checks_;
   any_checked_ = true;
   if (incremental_check(change)) {
@@ -56,7 +68,9 @@ Outcome Neighbourhood::check(const Change& change) {
     return checked_.outcome;
   }
   make(change);
-  checked_ = {change, exact_->evaluate(placement_, {.usage = nullptr, .timeline = nullptr, .starts = &starts_})};
+  checked_ = {change, exact_->evaluate(
+                          placement_,
+                          {.usage = nullptr, .timeline = nullptr, .starts = &starts_, .memory_below = memory_below})};
   take_back();
   return checked_.outcome;
 }

@@ -55,6 +55,8 @@ class Neighbourhood {
   // be exceeded.
   Outcome check(const Change& change);
   Outcome check(std::uint32_t unit, std::uint8_t device) { return check(Change{unit, device}); }
+  // Checks whether the change makes the outcome better.
+  bool improves(const Change& change);
   // Makes the neighbour that was checked last the current placement.
   void accept();
 
@@ -96,6 +98,7 @@ class Neighbourhood {
     return incremental_ != nullptr && schedule_ == Schedule::in_order && change.keeps_order();
   }
   [[nodiscard]] std::uint8_t device_of(std::uint32_t unit) const { return placement_.device[members(unit).front()]; }
+  Outcome check(const Change& change, Ticks memory_below);
   simulate::MoveEvaluation try_out(const Change& change);
   void make(const Change& change);
   void take_back();

@@ -49,7 +49,7 @@ std::bitset<max_devices> UnitImprover::devices_to_try(std::uint32_t unit) {
 }
 
 bool UnitImprover::accept_if_better(const Change& change) {
-  if (budget_.spent() || !better(neighbourhood_.check(change), neighbourhood_.outcome())) return false;
+  if (budget_.spent() || !neighbourhood_.improves(change)) return false;
   neighbourhood_.accept();
   return true;
 }

@@ -52,7 +52,7 @@ class ExactEngine final : public Engine {
     const bool may_overflow = limited_ && !surely_fits(placement.device);
     core_->simulate(run_, placement.order, may_overflow || want.usage || want.timeline);
     outcome.makespan = run_.makespan;
-    if (may_overflow || want.usage) judge_memory(outcome, want.usage);
+    if ((may_overflow && run_.makespan < want.memory_below) || want.usage) judge_memory(outcome, want.usage);
     if (want.usage) add_busy(*want.usage);
     if (want.timeline) fill(*want.timeline);
     if (want.starts)
