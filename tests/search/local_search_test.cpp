@@ -13,6 +13,7 @@
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "search/local/neighbourhood.hpp"
+#include "simulate/incremental/incremental.hpp"
 #include "tests/support/random_problem.hpp"
 
 namespace emplace::search::local_search_test {
@@ -98,6 +99,33 @@ TEST(Neighbourhood, NoUnitOffTheCriticalPathShortensAStepInOrder) {
         const Outcome moved = neighbourhood.check(unit, static_cast<std::uint8_t>(d));
         if (moved.timed()) RC_ASSERT(moved.makespan >= now.makespan);
       }
+  }));
+}
+
+TEST(Neighbourhood, EstimatesMovesOfTheCurrentPlacementWhereGuessesAreFullSimulations) {
+  EXPECT_TRUE(rc::check("after an accepted change", [](const RandomProblem& genes, const RandomPlacement& placement) {
+    const Problem problem = problem_of(genes);
+    const Grouping units = make_grouping(problem, GroupingKind::op);
+    Neighbourhood neighbourhood(problem, units, Schedule::fifo);
+    neighbourhood.start(placement_of(problem, placement));
+    RC_PRE(neighbourhood.outcome().timed());
+    RC_ASSERT(neighbourhood.can_estimate() != simulate::incremental_supports(problem));
+    RC_PRE(neighbourhood.can_estimate());
+    neighbourhood.consider(0);
+    const auto unit = *rc::gen::inRange<std::uint32_t>(0, static_cast<std::uint32_t>(units.count()));
+    const auto device = static_cast<std::uint8_t>(*rc::gen::inRange<std::size_t>(0, problem.device_count()));
+    RC_PRE(neighbourhood.can_move(unit, device) && neighbourhood.check(unit, device).timed());
+    neighbourhood.accept();
+    Neighbourhood fresh(problem, units, Schedule::fifo);
+    fresh.start(neighbourhood.placement());
+    for (std::uint32_t each = 0; each < units.count(); ++each) {
+      neighbourhood.consider(each);
+      fresh.consider(each);
+      for (std::size_t to = 0; to < problem.device_count(); ++to)
+        if (units.allows(each, to))
+          RC_ASSERT(neighbourhood.estimate(static_cast<std::uint8_t>(to)) ==
+                    fresh.estimate(static_cast<std::uint8_t>(to)));
+    }
   }));
 }
 

@@ -90,6 +90,14 @@ void Neighbourhood::accept() {
   }
 }
 
+void Neighbourhood::consider(std::uint32_t unit) {
+  EMPLACE_CHECK(can_estimate());
+  if (!estimates_) estimates_ = std::make_unique<simulate::MoveEstimates>(problem_);
+  if (!estimates_are_current_) estimates_->set_run(placement_.device, base_starts_);
+  estimates_are_current_ = true;
+  estimates_->choose(members(unit));
+}
+
 bool Neighbourhood::can_pass(OrderMove move) {
   if (!mover_.make(placement_.order, move)) return false;
   mover_.take_back(placement_.order);
@@ -172,7 +180,11 @@ void Neighbourhood::put(std::uint32_t unit, std::uint8_t device) {
 void Neighbourhood::rebase() {
   any_checked_ = false;
   critical_is_current_ = false;
-  if (!incremental_) return;
+  estimates_are_current_ = false;
+  if (!incremental_) {
+    base_starts_ = starts_;
+    return;
+  }
   in_own_order_ = placement_;
   if (schedule_ != Schedule::in_order) {
     in_own_order_.order = problem_.topological;

@@ -14,6 +14,7 @@
 #include "emplace/problem/problem.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "search/local/order_moves.hpp"
+#include "simulate/estimate/move_estimates.hpp"
 #include "simulate/incremental/incremental.hpp"
 
 namespace emplace::search {
@@ -49,6 +50,13 @@ class Neighbourhood {
   // before accepting it.
   Outcome guess(const Change& change);
   Outcome guess(std::uint32_t unit, std::uint8_t device) { return guess(Change{unit, device}); }
+  // Whether moves can be estimated: guesses are full simulations, and the current placement is timed.
+  [[nodiscard]] bool can_estimate() const { return incremental_ == nullptr && outcome_.timed(); }
+  // The unit whose moves estimate() is about; requires can_estimate().
+  void consider(std::uint32_t unit);
+  // About the longest path, in ticks, near the considered unit after its move to the device
+  // (simulate::MoveEstimates::path_on). Takes a small part of the time of a guess, and is no evaluation.
+  [[nodiscard]] Ticks estimate(std::uint8_t device) { return estimates_->path_on(device); }
   // Whether the last guessed change exceeds a device's memory, or may exceed it: an exchange may then be feasible.
   [[nodiscard]] bool may_overflow() const { return may_overflow_; }
   // The exact outcome under the schedule, with memory. It is a full simulation, except under in-order if memory cannot
@@ -128,7 +136,10 @@ class Neighbourhood {
     Outcome outcome;
   };
   Checked checked_;
-  std::vector<Ticks> starts_;  // of the ops in the last exact simulation of a whole step
+  std::vector<Ticks> starts_;                           // of the ops in the last exact simulation of a whole step
+  std::unique_ptr<simulate::MoveEstimates> estimates_;  // none before they are first wanted
+  bool estimates_are_current_ = false;
+  std::vector<Ticks> base_starts_;  // of the current placement, if guesses are full simulations
   bool any_checked_ = false;
   bool may_overflow_ = false;
   std::uint64_t guesses_ = 0, guessed_ops_ = 0, ordered_ops_ = 0, checks_ = 0;

@@ -54,6 +54,13 @@ bool UnitImprover::accept_if_better(const Change& change) {
   return true;
 }
 
+// Whether a path near the considered unit is no longer than the step; at random if it is, because estimates of units
+// with many ops miss half of the improvements.
+bool UnitImprover::is_worth_a_guess(std::uint8_t device) {
+  constexpr std::uint32_t odds = 32;
+  return neighbourhood_.estimate(device) <= neighbourhood_.outcome().makespan || random_.below(odds) == 0;
+}
+
 // Exchanges the unit with the partner that has the best guess, if that is an improvement.
 bool UnitImprover::exchange(std::uint32_t unit, std::uint8_t device) {
   Outcome best = neighbourhood_.outcome();
@@ -71,6 +78,8 @@ bool UnitImprover::exchange(std::uint32_t unit, std::uint8_t device) {
 UnitImprover::Tried UnitImprover::improve_by_guess(std::uint32_t unit) {
   const std::bitset<max_devices> devices = devices_to_try(unit);
   const Outcome now = neighbourhood_.outcome();
+  const bool estimated = guided_ && now.feasible() && neighbourhood_.can_estimate();
+  if (estimated) neighbourhood_.consider(unit);
   struct To {
     std::optional<std::uint8_t> device;
     Outcome outcome;
@@ -79,6 +88,7 @@ UnitImprover::Tried UnitImprover::improve_by_guess(std::uint32_t unit) {
   for (std::size_t d = 0; d < problem_.device_count() && !budget_.spent(); ++d) {
     const auto device = static_cast<std::uint8_t>(d);
     if (!devices[d] || !neighbourhood_.can_move(unit, device)) continue;
+    if (estimated && !is_worth_a_guess(device)) continue;
     const Outcome guess = neighbourhood_.guess(unit, device);
     if (!best.device || better(guess, best.outcome)) best = {device, guess};
     const bool only_memory = neighbourhood_.may_overflow() && (guess.makespan < now.makespan || !now.feasible());

@@ -46,7 +46,8 @@ class ByCost {
 class UnitImprover {
  public:
   // guided: units are tried only on the devices of their producers and consumers and on one random device, not their
-  // own; while the placement is infeasible, on all. And some moves are checked although no guess promises anything.
+  // own; while the placement is infeasible, on all. Some moves are checked although no guess promises anything. Where a
+  // guess is a full simulation, most moves that an estimate calls longer are not guessed.
   UnitImprover(const Problem& problem, Neighbourhood& neighbourhood, MoveBudget& budget, Stream& random, bool guided)
       : problem_(problem),
         neighbourhood_(neighbourhood),
@@ -63,6 +64,7 @@ class UnitImprover {
 
  private:
   [[nodiscard]] std::bitset<max_devices> devices_to_try(std::uint32_t unit);
+  [[nodiscard]] bool is_worth_a_guess(std::uint8_t device);
   bool exchange(std::uint32_t unit, std::uint8_t device);
   // Improves by a move that a guess promises.
   struct Tried {
