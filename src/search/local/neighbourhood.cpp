@@ -8,7 +8,7 @@
 namespace emplace::search {
 
 namespace {
-constexpr Ticks never = std::numeric_limits<Ticks>::max();
+constexpr Ticks however_long = std::numeric_limits<Ticks>::max();
 }  // namespace
 
 Neighbourhood::Neighbourhood(const Problem& problem, const Grouping& units, Schedule schedule)
@@ -52,11 +52,11 @@ Outcome Neighbourhood::guess(const Change& change) {
   return outcome;
 }
 
-Outcome Neighbourhood::check(const Change& change) { return check(change, never); }
+Outcome Neighbourhood::check(const Change& change) { return check(change, however_long); }
 
 // Where the current placement is feasible, one that takes as long is no better whether it fits memory or not.
 bool Neighbourhood::improves(const Change& change) {
-  return better(check(change, outcome_.feasible() ? outcome_.makespan : never), outcome_);
+  return better(check(change, outcome_.feasible() ? outcome_.makespan : however_long), outcome_);
 }
 
 Outcome Neighbourhood::check(const Change& change, Ticks memory_below) {
