@@ -106,7 +106,8 @@ TEST(Neighbourhood, EstimatesMovesOfTheCurrentPlacementWhereGuessesAreFullSimula
   EXPECT_TRUE(rc::check("after an accepted change", [](const RandomProblem& genes, const RandomPlacement& placement) {
     const Problem problem = problem_of(genes);
     const Grouping units = make_grouping(problem, GroupingKind::op);
-    Neighbourhood neighbourhood(problem, units, Schedule::fifo);
+    const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
+    Neighbourhood neighbourhood(problem, units, schedule);
     neighbourhood.start(placement_of(problem, placement));
     RC_PRE(neighbourhood.outcome().timed());
     RC_ASSERT(neighbourhood.can_estimate() != simulate::incremental_supports(problem));
@@ -116,7 +117,9 @@ TEST(Neighbourhood, EstimatesMovesOfTheCurrentPlacementWhereGuessesAreFullSimula
     const auto device = static_cast<std::uint8_t>(*rc::gen::inRange<std::size_t>(0, problem.device_count()));
     RC_PRE(neighbourhood.can_move(unit, device) && neighbourhood.check(unit, device).timed());
     neighbourhood.accept();
-    Neighbourhood fresh(problem, units, Schedule::fifo);
+    if (neighbourhood.can_move(unit, 0)) neighbourhood.check(unit, 0);  // and not accepted
+    neighbourhood.critical();
+    Neighbourhood fresh(problem, units, schedule);
     fresh.start(neighbourhood.placement());
     for (std::uint32_t each = 0; each < units.count(); ++each) {
       neighbourhood.consider(each);

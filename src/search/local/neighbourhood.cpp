@@ -1,15 +1,11 @@
 #include "search/local/neighbourhood.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "emplace/base/error.hpp"
 
 namespace emplace::search {
-
-namespace {
-constexpr Ticks however_long = std::numeric_limits<Ticks>::max();
-}  // namespace
 
 Neighbourhood::Neighbourhood(const Problem& problem, const Grouping& units, Schedule schedule)
     : problem_(problem),
@@ -26,6 +22,7 @@ Outcome Neighbourhood::start(const Placement& placement) {
   ++checks_;
   outcome_ = exact_->evaluate(placement_, {.usage = nullptr, .timeline = nullptr, .starts = &starts_});
   if (has_order()) mover_.reset(placement_.order);
+  take_starts();
   rebase();
   return outcome_;
 }
@@ -52,11 +49,11 @@ Outcome Neighbourhood::guess(const Change& change) {
   return outcome;
 }
 
-Outcome Neighbourhood::check(const Change& change) { return check(change, however_long); }
+Outcome Neighbourhood::check(const Change& change) { return check(change, simulate::Want{}.memory_below); }
 
 // Where the current placement is feasible, one that takes as long is no better whether it fits memory or not.
 bool Neighbourhood::improves(const Change& change) {
-  return better(check(change, outcome_.feasible() ? outcome_.makespan : however_long), outcome_);
+  return better(outcome_.feasible() ? check(change, outcome_.makespan) : check(change), outcome_);
 }
 
 Outcome Neighbourhood::check(const Change& change, Ticks memory_below) {
@@ -86,8 +83,14 @@ void Neighbourhood::accept() {
     make(checked_.change);
   } else {
     make(checked_.change);
+    take_starts();
     rebase();
   }
+}
+
+// starts_ must be of the current placement.
+void Neighbourhood::take_starts() {
+  if (!incremental_) std::swap(base_starts_, starts_);
 }
 
 void Neighbourhood::consider(std::uint32_t unit) {
@@ -181,10 +184,7 @@ void Neighbourhood::rebase() {
   any_checked_ = false;
   critical_is_current_ = false;
   estimates_are_current_ = false;
-  if (!incremental_) {
-    base_starts_ = starts_;
-    return;
-  }
+  if (!incremental_) return;
   in_own_order_ = placement_;
   if (schedule_ != Schedule::in_order) {
     in_own_order_.order = problem_.topological;

@@ -108,6 +108,7 @@ class Neighbourhood {
   [[nodiscard]] std::uint8_t device_of(std::uint32_t unit) const { return placement_.device[members(unit).front()]; }
   Outcome check(const Change& change, Ticks memory_below);
   simulate::MoveEvaluation try_out(const Change& change);
+  void take_starts();
   void make(const Change& change);
   void take_back();
   void put(std::uint32_t unit, std::uint8_t device);

@@ -32,12 +32,11 @@ MoveEstimates::MoveEstimates(const Problem& problem) : layout_(problem) {
 void MoveEstimates::set_run(const std::vector<std::uint8_t>& device, const std::vector<Ticks>& start) {
   const Problem& p = layout_.problem;
   device_ = device;
-  start_ = start;
   for (std::uint32_t op = 0; op < device_.size(); ++op)
-    end_[op] = start_[op] + p.op_time[op * p.device_count() + device_[op]];
+    end_[op] = start[op] + p.op_time[op * p.device_count() + device_[op]];
   // Sorted by end, because transfers are requested at the end of their producer; by start too, for ops without time.
   order_ = p.topological;
-  std::ranges::stable_sort(order_, {}, [&](std::uint32_t op) { return std::pair(end_[op], start_[op]); });
+  std::ranges::stable_sort(order_, {}, [&](std::uint32_t op) { return std::pair(end_[op], start[op]); });
   lane_begin_.assign(p.device_count() + 1, 0);
   for (const std::uint8_t d : device_) ++lane_begin_[d + 1U];
   for (std::size_t d = 0; d < p.device_count(); ++d) lane_begin_[d + 1] += lane_begin_[d];
@@ -101,7 +100,7 @@ void MoveEstimates::find_tails() {
       }
       end = begin;
     }
-    tail_[op] = end_[op] - start_[op] + tail;
+    tail_[op] = layout_.problem.op_time[op * network.devices + device] + tail;
   }
 }
 
@@ -157,21 +156,20 @@ Ticks MoveEstimates::path_on(std::uint8_t device) {
   const Problem& p = layout_.problem;
   ++visit_;
   longest_ = 0;
-  const auto lane_end = lane_.begin() + lane_begin_[device + 1U];
-  const auto next_there = [&](std::uint32_t op) {
-    return std::lower_bound(lane_.begin() + lane_begin_[device], lane_end, position_[op],
-                            [&](std::uint32_t other, std::uint32_t at) { return position_[other] < at; });
-  };
+  next_.clear();
+  const auto begin = lane_.begin() + lane_begin_[device], end = lane_.begin() + lane_begin_[device + 1U];
   Ticks free = 0;
   for (const std::uint32_t op : chosen_) {
-    const auto next = next_there(op);
-    if (next != lane_.begin() + lane_begin_[device] && !is_chosen(*(next - 1)))
-      free = std::max(free, end_[*(next - 1)]);
+    const auto next =
+        std::ranges::lower_bound(begin, end, position_[op], {}, [&](std::uint32_t other) { return position_[other]; });
+    if (next != begin && !is_chosen(*(next - 1))) free = std::max(free, end_[*(next - 1)]);
     free = new_end_[op] = std::max(free, arrival(op, device, device)) + p.op_time[op * p.device_count() + device];
     longest_ = std::max(longest_, free);
+    next_.push_back(static_cast<std::uint32_t>(next - lane_.begin()));
   }
-  for (const std::uint32_t op : chosen_) {
-    if (const auto next = next_there(op); next != lane_end) visit(*next, device);
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    const std::uint32_t op = chosen_[i];
+    if (next_[i] != lane_begin_[device + 1U]) visit(lane_[next_[i]], device);
     if (const std::uint32_t k = in_lane_[op] + 1; k != lane_begin_[device_[op] + 1U]) visit(lane_[k], device);
     for (std::uint32_t e = layout_.edge_begin[op]; e != layout_.edge_begin[op + 1]; ++e)
       visit(layout_.edges[e].consumer, device);

@@ -45,7 +45,7 @@ class MoveEstimates {
   std::vector<std::uint8_t> device_;                        // N
   std::vector<std::uint32_t> order_, position_;             // N
   std::vector<std::uint32_t> lane_begin_, lane_, in_lane_;  // D + 1; N: the ops of each device in order; N: place in it
-  std::vector<Ticks> start_, end_, tail_;                   // N
+  std::vector<Ticks> end_, tail_;                           // N
   std::vector<Ticks> arrival_;                              // E
   // Of the chosen ops.
   std::uint32_t choice_ = 0, visit_ = 0;
@@ -54,7 +54,8 @@ class MoveEstimates {
   std::vector<Ticks> new_end_;                      // N
   Ticks longest_ = 0;
   // Scratch.
-  std::vector<Ticks> free_, sent_;  // of channels; of devices
+  std::vector<Ticks> free_, sent_;   // of channels; of devices
+  std::vector<std::uint32_t> next_;  // for each chosen op, the place in its new device's lane of the op behind it
 };
 
 }  // namespace emplace::simulate
