@@ -168,7 +168,7 @@ TEST(Best, RefusesUnknownRoles) {
 }
 
 TEST(GainBandit, TriesNewArmsInEverySecondSlice) {
-  GainBandit bandit(4);
+  GainBandit bandit({0, 1, 2, 3});
   EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1, 2, 3));
   bandit.reward(0, 5, 10);
   EXPECT_THAT(bandit.ranking(), ElementsAre(1, 0, 2, 3));
@@ -178,7 +178,7 @@ TEST(GainBandit, TriesNewArmsInEverySecondSlice) {
 }
 
 TEST(GainBandit, PrefersTheArmThatLatelyGainedMostForItsCost) {
-  GainBandit bandit(2);
+  GainBandit bandit({0, 1});
   bandit.reward(0, 8, 1);
   bandit.reward(1, 6, 2);
   EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1)) << "8 and 3 for each unit of cost";
@@ -189,12 +189,43 @@ TEST(GainBandit, PrefersTheArmThatLatelyGainedMostForItsCost) {
 }
 
 TEST(GainBandit, GivesEveryEighthSliceToTheArmThatGotLeast) {
-  GainBandit bandit(3);
+  GainBandit bandit({0, 1, 2});
   bandit.reward(0, 9, 3);
   bandit.reward(1, 3, 2);
   bandit.reward(2, 0, 1);
   for (int slice = 0; slice < 16; ++slice)
     EXPECT_THAT(bandit.ranking(), slice % 8 == 1 ? ElementsAre(2, 0, 1) : ElementsAre(0, 1, 2)) << slice;
+}
+
+TEST(GainBandit, TriesTheFirstOfItsOrderFirstWhereNoArmWasTried) {
+  GainBandit bandit({2, 0, 1});
+  EXPECT_THAT(bandit.ranking(), ElementsAre(2, 0, 1));
+  bandit.reward(2, 0, 1);
+  EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1, 2));
+}
+
+// The searches whose slices follow the first lines: what `layers` gained from the quick placers' answer, more than any
+// search can gain later, gives it no slices.
+TEST(Best, ComparesSearchesByWhatTheyGainAfterTheFirstLines) {
+  ConfigTable options;
+  options.set("width", {std::int64_t{1}, "test"});
+  std::vector<std::string> searches;
+  for (const PlacerStep& step : place("best", sixty_ops(1), Schedule::fifo, 20'000, nullptr, 3, options).steps)
+    if (step.method == "layers" || !searches.empty()) searches.push_back(step.method);
+  ASSERT_GE(searches.size(), 5U);
+  searches.resize(5);
+  EXPECT_THAT(searches, ElementsAre("layers", "climb", "climb", "climb", "ruin"));
+}
+
+TEST(Climb, BeginsWithRandomChangesWhereItIsTold) {
+  const Problem problem = sixty_ops(1);
+  const PlacerResult start = place("contiguous", problem, Schedule::fifo, 1);
+  ConfigTable kick;
+  kick.set("begin", {"kick", "test"});
+  const PlacerResult descended = place("climb", problem, Schedule::fifo, 100, &start.placement);
+  const PlacerResult kicked = place("climb", problem, Schedule::fifo, 100, &start.placement, 1, kick);
+  EXPECT_NE(digest(kicked), digest(descended));
+  EXPECT_LE(kicked.outcome.makespan, start.outcome.makespan);
 }
 
 // Two chains of ten ops of 1 ms; transfers take 12 ms, so that an op that leaves its chain makes the step longer.

@@ -17,7 +17,7 @@ namespace {
 
 struct ClimbOptions {
   std::int64_t kicks = 3, coarsest = 32;
-  std::string moves = "critical";
+  std::string moves = "critical", begin = "descent";
   ChainOptions chains;
 };
 
@@ -29,6 +29,10 @@ void describe(ClimbOptions& o, OptionVisitor& visit) {
         {.choices = {"critical", "all"},
          .help = "Which moves are tried: of units on the critical path, to devices of their neighbours and one random "
                  "device; or of all units to all devices."});
+  visit("begin", o.begin,
+        {.choices = {"descent", "kick"},
+         .help = "What the search begins with: a descent from its start; or, for a start that such a descent has ended "
+                 "with, random changes of it."});
   describe(o.chains, visit);
 }
 
@@ -44,11 +48,13 @@ class Climber {
   void run() {
     const Problem& problem = *request_.problem;
     const auto coarsest = static_cast<std::size_t>(options_.coarsest);
-    const auto levels = levels_of(units_, coarsest, [&](const Grouping& finer) {
-      if (session_.exhausted()) return finer;
-      return coarsen(problem, finer, std::max(coarsest, finer.count() / shrink));
-    });
-    descend(levels, session_.placement(), 0);
+    if (options_.begin == "descent") {
+      const auto levels = levels_of(units_, coarsest, [&](const Grouping& finer) {
+        if (session_.exhausted()) return finer;
+        return coarsen(problem, finer, std::max(coarsest, finer.count() / shrink));
+      });
+      descend(levels, session_.placement(), 0);
+    }
     for (std::uint64_t cycle = 1; !session_.exhausted(); ++cycle) {
       Placement start = session_.placement();
       Stream random = stream(cycle, 1);

@@ -14,8 +14,7 @@ namespace emplace::search {
 
 std::vector<std::size_t> GainBandit::ranking() {
   constexpr std::size_t trying = 2, exploring = 8;
-  std::vector<std::size_t> order(arms_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = order_;
   const auto by_cost = [&](std::size_t a, std::size_t b) { return arms_[a].cost < arms_[b].cost; };
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return arms_[a].rate != arms_[b].rate ? arms_[a].rate > arms_[b].rate : by_cost(a, b);
@@ -52,6 +51,16 @@ double left_of(const SearchSession& session) {
   return session.counts_evaluations() ? static_cast<double>(session.evaluations_left()) : *session.seconds_left();
 }
 
+// The searches' positions in the list, in the order in which they get their first slices from a local optimum: first
+// those that improve most problems there.
+std::vector<std::size_t> by_promise(const std::vector<PortfolioEntry>& searches) {
+  constexpr std::string_view promise[] = {"climb", "learned", "ruin", "layers", "tabu", contracted_search, "brkga"};
+  std::vector<std::size_t> order(searches.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::find(promise, searches[i].method); });
+  return order;
+}
+
 constexpr double least_share = 1.0 / 32, most_share = 1.0 / 8;  // of a slice
 
 class Slices {
@@ -65,7 +74,7 @@ class Slices {
         whole_(left_of(session)),
         descent_(share_of_descent(session, *request.problem, width)),
         contracted_(position_of(contracted_search)),
-        bandit_(searches.size()),
+        bandit_(by_promise(searches)),
         seeds_(searches.size(), 0) {}
 
   // Two lines that both begin at the placement that the quick placers found, of which the better one goes on: the first
@@ -82,9 +91,14 @@ class Slices {
     const Placement* const again = has_start ? &quick : nullptr;
     run({0, 0}, share, std::move(beside));
     run({1, 1}, share, {});
-    if (!contracted_) return run({1, 1}, 2 * share, {}, again);
-    run({*contracted_, *contracted_}, share, {}, again);
-    run({1, 1}, share, {});
+    if (contracted_) {
+      run({*contracted_, *contracted_}, share, {}, again);
+      run({1, 1}, share, {});
+    } else {
+      run({1, 1}, 2 * share, {}, again);
+    }
+    is_local_optimum_ = true;
+    bandit_ = GainBandit(by_promise(searches_));
   }
 
   // Returns false if all searches were refused.
@@ -122,6 +136,7 @@ class Slices {
       const std::size_t arm = ranking[job < half || ranking.size() == 1 ? 0 : 1 + (job - half) % (ranking.size() - 1)];
       batch.push_back(searches_[arm]);
       batch.back().seed = seed_of_chain(request_.seed, seeds_[arm]++);
+      if (is_local_optimum_ && batch.back().method == "climb") batch.back().options.set("begin", {"kick", "best"});
       ++jobs_of[arm];
     }
     const double before = left_of(session_);
@@ -143,6 +158,7 @@ class Slices {
   const double whole_, descent_;
   const std::optional<std::size_t> contracted_;
   GainBandit bandit_;
+  bool is_local_optimum_ = false;   // a descent of `climb` has ended with the best placement, or with a worse one
   std::vector<std::size_t> seeds_;  // how many jobs each search has had
 };
 
