@@ -188,7 +188,7 @@ int run(int argc, char** argv, dist::World* world) {
     if (command.work != nullptr || command.stops_alone) catch_signals(master);
     if (!master) return command.work != nullptr ? command.work(*world) : 0;
     try {
-      search::clock_seconds();  // refuses an unknown clock before the command says anything
+      search::check_clock(world == nullptr ? 1 : world->size());  // before the command says anything
       return code(actions[i].second(world));
     } catch (...) {
       return code(explain_exception());

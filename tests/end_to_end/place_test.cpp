@@ -231,5 +231,15 @@ TEST_F(Place, CountsSecondsOnTheClockThatTheEnvironmentNames) {
   }
 }
 
+// The first rank waits while others search: by what it computes a budget of 0.2 s would last for many seconds.
+TEST_F(Place, RefusesToCountWhatOneOfSeveralRanksComputes) {
+  std::vector<std::string> arguments = under_mpirun(3, command(place("climb", {"--seconds", "0.2"})));
+  arguments.insert(arguments.begin(), {"env", "EMPLACE_CLOCK=cpu"});
+  const Finished refused = run(arguments);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("error: the environment variable EMPLACE_CLOCK must be 'wall' or not set with 3 ranks"));
+}
+
 }  // namespace
 }  // namespace emplace::test::place_test

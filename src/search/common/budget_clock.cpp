@@ -38,6 +38,14 @@ double computed() {
 [[maybe_unused]] const int follows_forks =
     pthread_atfork([] { at_fork = computed(); }, nullptr, [] { before_fork = at_fork; });
 
+BudgetClock named_clock() {
+  static const BudgetClock clock = [] {
+    const char* const name = std::getenv(clock_variable);
+    return clock_of_name(name == nullptr ? "" : name);
+  }();
+  return clock;
+}
+
 }  // namespace
 
 BudgetClock clock_of_name(std::string_view name) {
@@ -48,12 +56,15 @@ BudgetClock clock_of_name(std::string_view name) {
 
 double clock_seconds(BudgetClock clock) { return clock == BudgetClock::cpu ? computed() : seconds_on(CLOCK_MONOTONIC); }
 
-double clock_seconds() {
-  static const BudgetClock clock = [] {
-    const char* const name = std::getenv(clock_variable);
-    return clock_of_name(name == nullptr ? "" : name);
-  }();
-  return clock_seconds(clock);
+void check_clock(int ranks) {
+  if (named_clock() == BudgetClock::cpu && ranks > 1)
+    throw InputError(
+        {},
+        "the environment variable {} must be 'wall' or not set with {} ranks: 'cpu' is what one process computes, "
+        "and the first rank waits for the others",
+        clock_variable, ranks);
 }
+
+double clock_seconds() { return clock_seconds(named_clock()); }
 
 }  // namespace emplace::search

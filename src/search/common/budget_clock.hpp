@@ -17,6 +17,9 @@ inline constexpr const char* clock_variable = "EMPLACE_CLOCK";
 // `wall`, the clock of an empty name, or `cpu`. InputError for others.
 BudgetClock clock_of_name(std::string_view name);
 
+// InputError if the environment names no clock, or one that does not count budgets of so many ranks.
+void check_clock(int ranks);
+
 // The time now on a clock, or on the one that the environment names, in seconds since any one moment.
 double clock_seconds(BudgetClock clock);
 double clock_seconds();
