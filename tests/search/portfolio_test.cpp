@@ -202,6 +202,8 @@ TEST(GainBandit, TriesTheFirstOfItsOrderFirstWhereNoArmWasTried) {
   EXPECT_THAT(bandit.ranking(), ElementsAre(2, 0, 1));
   bandit.reward(2, 0, 1);
   EXPECT_THAT(bandit.ranking(), ElementsAre(0, 1, 2));
+  bandit.forget();
+  EXPECT_THAT(bandit.ranking(), ElementsAre(2, 0, 1));
 }
 
 // The searches whose slices follow the first lines: what `layers` gained from the quick placers' answer, more than any

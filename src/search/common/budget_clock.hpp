@@ -7,8 +7,8 @@
 namespace emplace::search {
 
 // wall: real time. cpu: what this process computes, so that searches can be measured beside other programs; not for
-// several ranks, because ranks that wait compute too. What a child process computes counts in the child while it works
-// (a deadline of the parent holds there), and in the parent once it has ended.
+// several ranks, of which the first waits for the others (check_clock). What a child process computes counts in the
+// child while it works (a deadline of the parent holds there), and in the parent once it has ended.
 enum class BudgetClock : std::uint8_t { wall, cpu };
 
 // The environment variable with the name of the clock.

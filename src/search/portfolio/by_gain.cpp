@@ -98,7 +98,7 @@ class Slices {
       run({1, 1}, 2 * share, {}, again);
     }
     is_local_optimum_ = true;
-    bandit_ = GainBandit(by_promise(searches_));
+    bandit_.forget();
   }
 
   // Returns false if all searches were refused.

@@ -28,6 +28,8 @@ class GainBandit {
   // Each call is one slice.
   std::vector<std::size_t> ranking();
   void reward(std::size_t arm, double gained, double cost);
+  // As if no arm had been tried.
+  void forget() { *this = GainBandit(std::move(order_)); }
 
  private:
   struct Arm {
