@@ -232,6 +232,17 @@ UnitMerger merged_as(const Problem& problem, const Grouping& grouping) {
   return units;
 }
 
+// Until `at_most` units remain, those first that exchange most bytes times a random factor.
+void merge_by_random_bytes(const Problem& problem, UnitMerger& units, std::size_t at_most, Merging merging,
+                           Stream random) {
+  auto lists = exchanges(problem, units);
+  constexpr Bytes steps = 256;
+  for (auto& list : lists)
+    for (UnitMerger::Exchange& exchange : list)
+      exchange.bytes = std::max<Bytes>(exchange.bytes / steps, 1) * (1 + random.below(steps));
+  units.merge_until(at_most, std::move(lists), merging);
+}
+
 }  // namespace
 
 Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random) {
@@ -299,6 +310,13 @@ Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t a
   return grouping_of_units(problem, units, grouping.merging);
 }
 
+Grouping coarsen_at_random(const Problem& problem, const Grouping& grouping, std::size_t at_most, Stream random) {
+  if (grouping.count() <= at_most) return grouping;
+  UnitMerger units = merged_as(problem, grouping);
+  merge_by_random_bytes(problem, units, at_most, grouping.merging, random);
+  return grouping_of_units(problem, units, grouping.merging);
+}
+
 Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
                           std::span<const std::uint8_t> device, Stream random) {
   UnitMerger units = merged_as(problem, grouping);
@@ -307,12 +325,7 @@ Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std:
     const std::uint32_t op = grouping.members[unit].front();
     units.keep_on(units.find(op), device[op]);
   }
-  auto lists = exchanges(problem, units);
-  constexpr Bytes steps = 256;
-  for (auto& list : lists)
-    for (UnitMerger::Exchange& exchange : list)
-      exchange.bytes = std::max<Bytes>(exchange.bytes / steps, 1) * (1 + random.below(steps));
-  units.merge_until(at_most, std::move(lists), grouping.merging);
+  merge_by_random_bytes(problem, units, at_most, grouping.merging, random);
   return grouping_of_units(problem, units, grouping.merging);
 }
 

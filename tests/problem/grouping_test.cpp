@@ -372,5 +372,26 @@ TEST(Grouping, CoarsenedInPlaceKeepsToDevices) {
             (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
+// Every third op runs on both devices, the others on one each.
+TEST(Grouping, CoarsenedAtRandomDependsOnTheStreamAndKeepsADeviceForEachUnit) {
+  std::vector<TinyOp> each;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 60; ++i) {
+    each.push_back({std::to_string(i), {1, 1}});
+    if (i % 3 != 0) each.back().milliseconds[i % 3 - 1] = no;
+    for (std::size_t back = 1; back <= std::min<std::size_t>(i, 3); ++back) edges.push_back({i - back, i});
+  }
+  const Problem p = tiny(plain_devices(2), each, edges, 1);
+  const Grouping ops = make_grouping(p, GroupingKind::op);
+  const auto drawn = [&](std::uint64_t seed) { return coarsen_at_random(p, ops, 30, Stream({.seed = seed})); };
+  const Grouping first = drawn(1);
+  EXPECT_EQ(first.unit_of_op, drawn(1).unit_of_op);
+  EXPECT_NE(first.unit_of_op, drawn(2).unit_of_op);
+  EXPECT_LT(first.count(), 60U);
+  for (std::size_t unit = 0; unit < first.count(); ++unit)
+    EXPECT_TRUE(first.allows(unit, 0) || first.allows(unit, 1)) << unit;
+  EXPECT_EQ(coarsen_at_random(p, ops, 60, Stream({.seed = 1})).unit_of_op, ops.unit_of_op);
+}
+
 }  // namespace
 }  // namespace emplace::grouping_test

@@ -266,15 +266,18 @@ TEST(LayerBlocks, HaveOneLayerAndOneSetOfDevicesEach) {
   EXPECT_TRUE(blocks.allows(blocks.unit_of_op[0], 0));
 }
 
-TEST(RandomBlocks, DependOnTheirStream) {
-  const Problem problem = sixty_ops(2);
-  const Grouping units = make_grouping(problem, GroupingKind::colocation);
-  const auto drawn = [&](std::uint64_t seed) {
-    return random_blocks(problem, units, 8, Stream({.seed = seed})).unit_of_op;
-  };
-  EXPECT_EQ(drawn(1), drawn(1));
-  EXPECT_NE(drawn(1), drawn(2));
-  EXPECT_LE(std::ranges::max(drawn(1)), 7U);
+// More units than `layers` puts on random devices: it merges them first, and no two kinds of these share a device.
+TEST(Layers, PlacesManyOpsOfWhichNoDeviceRunsAll) {
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 120; ++i) {
+    ops.push_back({std::to_string(i), {1.0, 1.0}});
+    if (i % 3 != 0) ops.back().milliseconds[i % 3 - 1] = no;
+    if (i > 0) edges.push_back({i - 1, i});
+  }
+  const Problem problem = tiny(plain_devices(2), ops, edges);
+  const PlacerResult result = place("layers", problem, Schedule::fifo, 20'000, nullptr, 1);
+  EXPECT_TRUE(result.outcome.feasible());
 }
 
 }  // namespace

@@ -110,8 +110,10 @@ Grouping group_by(const Problem& problem, std::span<const std::uint32_t> label);
 
 // The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);
-// The same, but only units on the same device are merged, and the bytes between them are multiplied by random factors,
-// so that another random stream gives other units. `device` (N): a unit of `grouping` is on the device of its first op.
+// The same, with the bytes between units multiplied by random factors, so that another random stream gives other units.
+Grouping coarsen_at_random(const Problem& problem, const Grouping& grouping, std::size_t at_most, Stream random);
+// The same, but only units on the same device are merged. `device` (N): a unit of `grouping` is on the device of its
+// first op.
 Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
                           std::span<const std::uint8_t> device, Stream random);
 

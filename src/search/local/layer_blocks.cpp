@@ -41,10 +41,4 @@ Grouping layer_blocks(const Problem& problem, const Grouping& units) {
   return blocks;
 }
 
-Grouping random_blocks(const Problem& problem, const Grouping& units, std::size_t at_most, Stream random) {
-  if (units.count() <= at_most) return units;
-  const std::vector<std::uint8_t> on_one_device(problem.op_count(), 0);  // so that any units may be merged
-  return coarsen_in_place(problem, units, at_most, on_one_device, random);
-}
-
 }  // namespace emplace::search

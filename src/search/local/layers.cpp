@@ -70,7 +70,7 @@ class LayerSearch {
       return first;
     }
     const bool merged = layers_.count() < 2 || (round % 2 == 1 && (start == 0 || start + 1 == starts_));
-    const Grouping blocks = random_blocks(problem_, merged ? units_ : layers_, most_blocks_, stream(id, 1));
+    const Grouping blocks = coarsen_at_random(problem_, merged ? units_ : layers_, most_blocks_, stream(id, 1));
     Stream random = stream(id, 2);
     std::vector<std::uint8_t> device;
     for (const auto& choices : device_choices(blocks))
