@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/search/placer.hpp"
@@ -93,6 +94,10 @@ policy::Rollout Demonstrations::find(std::uint32_t number) const {
   request.seed = setup_.seed;
   request.evaluations = static_cast<std::uint64_t>(options_.teacher_moves) * of.grouping.count();
   request.evaluator = evaluator.get();
+  request.stop = [] {
+    stop_point();
+    return false;
+  };
   const search::PlacerResult found = search::place_with(options_.teacher, request, ConfigTable("teacher"));
   policy::Rollout rollout;
   rollout.problem = number;

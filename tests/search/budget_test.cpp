@@ -163,14 +163,26 @@ TEST(Best, RunsEveryQuickPlacerThatFitsItsSeconds) {
 }
 
 TEST(Best, LeavesAQuickPlacerOutThatWouldTakeMoreThanAFifthOfItsSeconds) {
-  const Problem problem = layered(3000, 3);
+  const Problem problem = layered(3000, 30);
   Placing placing(problem);
   placing.request.seconds = 4 * predicted_time("heft", problem).first;
+  ASSERT_LT(2 * predicted_time("climb", problem).first, 0.8 * *placing.request.seconds) << "a search can begin";
   const PlacerResult result = place_with("best", placing.request, {});
   std::set<std::string> ran;
   for (const PlacerStep& step : result.steps) ran.insert(step.method);
   EXPECT_THAT(ran, Contains("single"));
   EXPECT_THAT(ran, Not(Contains("heft")));
+}
+
+TEST(Best, GivesQuickPlacersAllItsSecondsWhereNoSearchCanBegin) {
+  const Problem problem = layered(3000, 3);
+  Placing placing(problem);
+  placing.request.seconds = 4 * predicted_time("heft", problem).first;
+  ASSERT_GT(2 * predicted_time("climb", problem).first, 0.8 * *placing.request.seconds);
+  const PlacerResult result = place_with("best", placing.request, {});
+  std::set<std::string> ran;
+  for (const PlacerStep& step : result.steps) ran.insert(step.method);
+  EXPECT_THAT(ran, Contains("heft"));
 }
 
 TEST(QuickPlacers, AreOrderedByTheirPredictedTime) {
@@ -235,7 +247,7 @@ TEST(EqualColumns, AreFoundEvenIfTheyFirstDifferInOneRowFromAThird) {
   EXPECT_THAT(first_equal_column(table, 5), ElementsAre(0, 1, 2, 0, 1));
 }
 
-TEST(BudgetClock, IsRealTimeUnlessTheEnvironmentNamesAnother) {
+TEST(BudgetClock, OfNoNameIsRealTime) {
   EXPECT_EQ(clock_of_name(""), BudgetClock::wall);
   EXPECT_EQ(clock_of_name("wall"), BudgetClock::wall);
   EXPECT_EQ(clock_of_name("cpu"), BudgetClock::cpu);

@@ -161,6 +161,24 @@ TEST(Classic, HasOnlyPlacersThatThereAre) {
   EXPECT_EQ(std::ranges::count_if(names, [](const std::string& name) { return is_classic(name); }), 27);
 }
 
+TEST(Best, RunsTheExactPlacersWhereNoSearchIsLeft) {
+  const Problem problem = sixty_ops(1);
+  PlacerRequest request;
+  request.problem = &problem;
+  for (const auto& [name, roles] : {std::pair("all", Roles::all), std::pair("classic", Roles::classic)}) {
+    std::string without;
+    for (const PortfolioEntry& search : members(roles, PlacerRole::search, request))
+      without += (without.empty() ? "" : ",") + search.method;
+    ConfigTable options;
+    options.set("without", {without, "test"});
+    options.set("roles", {name, "test"});
+    std::set<std::string> ran;
+    for (const PlacerStep& step : place("best", problem, Schedule::fifo, 20'000, nullptr, 1, options).steps)
+      ran.insert(step.method);
+    EXPECT_THAT(ran, Contains("branch-and-bound")) << name;
+  }
+}
+
 TEST(Best, RefusesUnknownRoles) {
   ConfigTable options;
   options.set("roles", {"clasic", "test"});

@@ -79,6 +79,50 @@ TEST_P(EverySearch, FindsItsWayOutOfAPlacementWithoutMemory) {
   EXPECT_EQ(result.outcome.makespan, 5 * ms) << "4 ops and one transfer";
 }
 
+TEST_P(EverySearch, FindsItsWayOutOfAStartInWhichTwoOpsCannotRun) {
+  const Problem problem =
+      tiny(plain_devices(2), {{"a", {no, 1}}, {"b", {1, 3}}, {"c", {no, 1}}, {"d", {1, 3}}}, {{0, 1}, {2, 3}}, 1);
+  const Placement start{{0, 0, 0, 0}, {}};
+  const PlacerResult result = place(GetParam(), problem, Schedule::fifo, 2000, &start);
+  EXPECT_EQ(result.outcome.makespan, 4 * ms) << "a and c, then the transfer of c's output and d";
+}
+
+TEST_P(EverySearch, FindsItsWayOutOfAStartThatNeedsRoutesThatThereAreNot) {
+  ProblemBuilder builder("islands");
+  for (Device& device : plain_devices(3)) builder.add_device(std::move(device));
+  const auto channel = builder.add_channel({"link", 1e-3, 1e30, true});
+  builder.add_route(DeviceId{0}, DeviceId{1}, {channel});
+  for (const char* name : {"a", "b", "c"}) builder.add_op({.name = name, .seconds = {2e-3, 3e-3, 1e-3}});
+  builder.add_tensor(OpId{0}, 8, {OpId{1}});
+  builder.add_tensor(OpId{1}, 8, {OpId{2}});
+  const Problem problem = builder.build("islands");
+  const Placement start{{0, 2, 1}, {}};
+  const PlacerResult result = place(GetParam(), problem, Schedule::fifo, 2000, &start);
+  EXPECT_EQ(result.outcome.makespan, 3 * ms) << "all on the fastest device";
+}
+
+TEST_P(EverySearch, FindsItsWayOutOfAStartThatSplitsGroups) {
+  std::vector<TinyOp> ops;
+  for (const char* name : {"a", "b", "c", "d"}) ops.push_back({name, {1, 1}, name < std::string("c") ? "x" : "y"});
+  const Problem problem = tiny(plain_devices(2), ops, {{0, 1}, {2, 3}}, 1);
+  const Placement start{{0, 1, 0, 1}, {}};
+  const PlacerResult result = place(GetParam(), problem, Schedule::fifo, 2000, &start);
+  EXPECT_EQ(result.outcome.makespan, 2 * ms) << "each group on a device of its own";
+}
+
+TEST_P(EverySearch, TakesTheLargestBudgetAsOneOfEvaluations) {
+  const Problem problem = eight_ops(3);
+  const Problem* const list[] = {&problem};
+  const auto evaluator = evaluate::make_local_evaluator(list, {Schedule::fifo, Objective::step});
+  int asked = 0;
+  PlacerRequest request;
+  request.problem = &problem;
+  request.evaluator = evaluator.get();
+  request.evaluations = std::numeric_limits<std::uint64_t>::max();
+  request.stop = [&] { return ++asked > 200; };
+  EXPECT_TRUE(place_with(GetParam(), request, {}).outcome.feasible());
+}
+
 // Each op of a chain lasts 3 ms on device 0 and 1 ms on device 1, transfers take 3 ms: one op alone saves 2 ms and pays
 // one of them or two. The first half saves 4 ms and pays one, the other half then saves 4 ms and that one.
 TEST(Climb, MovesNeighboursTogetherWhereEachAloneWouldLose) {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "search/common/units.hpp"
+
 namespace emplace::search {
 
 namespace {
-constexpr std::uint64_t uncounted = std::numeric_limits<std::uint64_t>::max();
 constexpr double seconds_between_news = 0.1;
 constexpr std::uint64_t least_evaluations = 500;  // with fewer, two searches find less than one of twice the length
 
@@ -15,17 +16,27 @@ Ticks gain(const Outcome& from, const Outcome& to) {
   return from.feasible() ? from.makespan - to.makespan : total_limit;  // an infeasible start is worse than any time
 }
 
+// The placement with every unit on the device of its first op, or on its fastest one where that device cannot run it.
+Placement runnable(const Problem& problem, const Placement& placement) {
+  const Units units(problem);
+  std::vector<std::uint8_t> device;
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    device.push_back(units.device_or_fastest(unit, placement.device[units.grouping.members[unit].front()]));
+  Placement changed = units.grouping.expand(device);
+  changed.order = placement.order;
+  return changed;
+}
+
 }  // namespace
 
 SearchSession::SearchSession(const PlacerRequest& request, std::string method, std::uint64_t default_evaluations)
     : request_(request),
       method_(std::move(method)),
-      most_evaluations_(request.evaluations ? *request.evaluations
-                        : request.seconds   ? uncounted
-                                            : default_evaluations),
+      counts_evaluations_(request.evaluations || !request.seconds),
+      most_evaluations_(request.evaluations   ? *request.evaluations
+                        : counts_evaluations_ ? default_evaluations
+                                              : std::numeric_limits<std::uint64_t>::max()),
       deadline_(request.seconds, request.stop) {}
-
-bool SearchSession::counts_evaluations() const { return most_evaluations_ != uncounted; }
 
 bool SearchSession::exhausted() {
   if (request_.on_progress && deadline_.elapsed() - told_ > seconds_between_news) {
@@ -42,14 +53,18 @@ double SearchSession::progress(std::uint64_t evaluations) const {
 }
 
 void SearchSession::begin() {
-  if (request_.start == nullptr) {
-    std::vector<PortfolioEntry> entries;
-    for (const char* method : {"heft", "single", "contiguous", "peft", "greedy", "expert"})
-      entries.push_back({.method = method, .seed = request_.seed});
-    try_placers(entries);
-    return;
-  }
+  if (request_.start == nullptr) return try_quick_placers();
   try_out(*request_.start);
+  if (best_.outcome.timed() && best_.outcome.why != Infeasible::split_group) return;
+  if (!exhausted()) try_out(runnable(*request_.problem, *request_.start));
+  if (!best_.outcome.timed()) try_quick_placers();
+}
+
+void SearchSession::try_quick_placers() {
+  std::vector<PortfolioEntry> entries;
+  for (const char* method : {"heft", "single", "contiguous", "peft", "greedy", "expert"})
+    entries.push_back({.method = method, .seed = request_.seed});
+  try_placers(entries);
 }
 
 std::size_t SearchSession::width(std::size_t wanted) const {

@@ -30,7 +30,7 @@ class SearchSession {
   [[nodiscard]] bool exhausted();
   // How much of the budget is used, from 0 to 1.
   [[nodiscard]] double progress() const { return progress(best_.evaluations); }
-  [[nodiscard]] bool counts_evaluations() const;  // false: the only budget is one of seconds
+  [[nodiscard]] bool counts_evaluations() const { return counts_evaluations_; }  // false: there are only seconds
   [[nodiscard]] std::uint64_t evaluations_left() const {
     return best_.evaluations < most_evaluations_ ? most_evaluations_ - best_.evaluations : 0;
   }
@@ -40,7 +40,9 @@ class SearchSession {
   [[nodiscard]] const Placement& placement() const { return best_.placement; }
   [[nodiscard]] const Outcome& outcome() const { return best_.outcome; }
 
-  // Evaluates the request's start, or else runs quick placers to find one. Searches call it first.
+  // Evaluates the request's start, or else runs quick placers to find one. Searches call it first. No move of one unit
+  // improves a start in which several ops are where they cannot run, and few do so where groups are split: such a start
+  // is mended first, and where it still has no time, the quick placers run too.
   void begin();
   // How many searches to run in parallel. With only a budget of seconds: as many as the pool has workers. With a budget
   // of evaluations: `wanted`, or fewer if few evaluations are left, so that results are bitwise equal for every pool.
@@ -67,10 +69,12 @@ class SearchSession {
  private:
   [[nodiscard]] double progress(std::uint64_t evaluations) const;
   void check_proof();
+  void try_quick_placers();
   void take(const std::string& method, const PoolAnswer& answer, double began, const Outcome& from);
 
   const PlacerRequest request_;
   const std::string method_;
+  const bool counts_evaluations_;
   const std::uint64_t most_evaluations_;
   const Deadline deadline_;
   PlacerResult best_;

@@ -69,7 +69,7 @@ class LayerSearch {
       first.outcome = session_.outcome();
       return first;
     }
-    const bool merged = layers_.count() < 2 || (round % 2 == 1 && (start == 0 || start + 1 == starts_));
+    const bool merged = problem_.layer.names.size() < 2 || (round % 2 == 1 && (start == 0 || start + 1 == starts_));
     const Grouping blocks = coarsen_at_random(problem_, merged ? units_ : layers_, most_blocks_, stream(id, 1));
     Stream random = stream(id, 2);
     std::vector<std::uint8_t> device;

@@ -84,7 +84,11 @@ class Slices {
   void begin(std::vector<PortfolioEntry> beside) {
     constexpr double least_of_line = 1.0 / 10;  // of each of the two searches in a line
     const double share = std::clamp(descent_, least_of_line, most_of_line);
-    if (searches_.size() < 2) return run({0, 0}, share, std::move(beside));
+    if (searches_.size() < 2) {
+      run({0, 0}, share, std::move(beside));
+      is_local_optimum_ = descent_ <= most_of_line;
+      return;
+    }
     if (descent_ > most_of_line) return begin_with_one_line(std::move(beside));
     const Placement quick = session_.placement();
     const bool has_start = session_.result().evaluations > 0;
@@ -166,7 +170,8 @@ class Slices {
 
 void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
                  const std::vector<PortfolioEntry>& searches, std::size_t width) {
-  if (searches.empty() || session.exhausted() || session.result().proved_optimal) return;
+  if (session.exhausted() || session.result().proved_optimal) return;
+  if (searches.empty()) return session.try_placers(first);
   Slices slices(session, request, searches, width);
   slices.begin(std::move(first));
   while (!session.exhausted() && !session.result().proved_optimal)

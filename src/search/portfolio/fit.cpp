@@ -9,8 +9,7 @@ namespace emplace::search {
 void Fit::run_quick_placers(std::size_t width) {
   if (width > 1 || session_.counts_evaluations())
     return session_.try_placers(members(roles_, PlacerRole::quick, request_));
-  constexpr double most = 0.2;  // of the budget
-  const double for_searches = roles_ == Roles::classic ? 0 : (1 - most) * *session_.seconds_left();
+  const double for_searches = seconds_for_searches();
   for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
     if (roles_ == Roles::classic && !is_classic(method)) continue;
     if (session_.exhausted()) return;
@@ -26,6 +25,13 @@ void Fit::run_quick_placers(std::size_t width) {
     session_.try_placers({&entry, 1}, share * for_quick / left);
     if (is_one) compare(predicted.whole, left - *session_.seconds_left());
   }
+}
+
+double Fit::seconds_for_searches() const {
+  constexpr double share = 0.8, margin = 2;
+  const double reserve = share * *session_.seconds_left();
+  const bool can_begin = margin * predicted_time("climb", *request_.problem).whole <= reserve;
+  return roles_ == Roles::all && can_begin ? reserve : 0;
 }
 
 std::int64_t Fit::keep_fitting(std::vector<PortfolioEntry>& entries, double share, std::int64_t rounds) const {

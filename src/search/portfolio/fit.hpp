@@ -18,8 +18,8 @@ class Fit {
   // Runs the quick placers: in parallel if several run at a time (`width`) or evaluations are counted. Else one after
   // the other, those that take least time first; the ones that try several placements get a quarter of the rest, but at
   // least the time for the first of them, and those that take longer than the rest are left out. The rest is what is
-  // left of a fifth of the budget as soon as a placement is feasible, so that the searches begin; in `classic` of all
-  // of it.
+  // left of a fifth of the budget as soon as a placement is feasible, so that the searches begin; in `classic`, and
+  // where the other four fifths are too short for a climb to begin, of all of it.
   void run_quick_placers(std::size_t width);
   // Keeps the entries that can begin within `share` of the rest if each gets an equal part of it, those that begin
   // soonest first. Returns in how many rounds they fit, at most `rounds`.
@@ -28,6 +28,7 @@ class Fit {
   [[nodiscard]] bool has_time_for_bounds() const;
 
  private:
+  [[nodiscard]] double seconds_for_searches() const;
   void compare(double predicted, double measured);
 
   SearchSession& session_;

@@ -36,6 +36,7 @@ void run_entries(SearchSession& session, std::span<const PortfolioEntry> entries
 
 void run_rounds(SearchSession& session, std::vector<PortfolioEntry> first, std::vector<PortfolioEntry> searches,
                 std::size_t width, std::int64_t rounds, std::uint64_t seed) {
+  if (searches.empty()) return run_entries(session, first, width, 1);
   std::vector<PortfolioEntry> entries = std::move(first);
   std::vector<PortfolioEntry> running = searches;
   for (std::int64_t round = 0; round < rounds && !running.empty(); ++round) {
