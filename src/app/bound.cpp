@@ -55,8 +55,11 @@ ExitCode run_bound(const Arguments& arguments) {
                human_seconds(to_seconds(best.ticks)), best.method);
     TextTable table({"method", "bound", "of the best"});
     for (const search::LowerBound& each : report.methods)
-      table.add({each.method, human_seconds(to_seconds(each.ticks)),
-                 fmt::format("{:.1f} %", 100 * static_cast<double>(each.ticks) / static_cast<double>(best.ticks))});
+      if (each.ticks > 0)
+        table.add({each.method, human_seconds(to_seconds(each.ticks)),
+                   fmt::format("{:.1f} %", 100 * static_cast<double>(each.ticks) / static_cast<double>(best.ticks))});
+      else
+        table.add({each.method, "none found", ""});
     fmt::print("{}", table.str());
   }
   if (report.infeasible) return ExitCode::infeasible;

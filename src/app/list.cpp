@@ -75,6 +75,7 @@ std::vector<EntryInfo> entries_of(const std::string& name) {
     if (kind.name == name) return kind.entries();
   const auto names = kind_names();
   const std::string near = did_you_mean(name, names);
+  if (name.empty()) throw InputError("list", "a kind is missing; there are: {}", join(names, ", "));
   throw InputError("list", "unknown kind {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 
@@ -95,19 +96,18 @@ void print_entries(const std::vector<EntryInfo>& entries) {
   }
 }
 
-// A line each: for what, how long, how good.
+// For what, how long, how good.
 void print_recipes() {
-  TextTable table({"recipe", "for", "takes", "reaches"});
   for (const experiment::ShippedRecipe& recipe : experiment::shipped_recipes())
-    table.add({recipe.name, recipe.about.purpose, recipe.about.takes, recipe.about.reaches});
+    fmt::print("{}\n    {}\n    takes {}; reaches {}\n", recipe.name, recipe.about.purpose, recipe.about.takes,
+               recipe.about.reaches);
   fmt::print(
-      "{}\n"
+      "\n"
       "takes: CPU time of one training. reaches: its best step time as a share of that of the fastest device alone, "
       "and\n"
       "the share of the lower bound (one run with the default seed); NMT-2 is zoo:nmt?layers=2&training=true@k40x2,\n"
       "Inception is zoo:inception-v3?batch=1@i9-flex170-no-igpu.\n"
-      "emplace train RECIPE PROBLEM trains one; PROBLEM is MODEL@MACHINE or a problem's file.\n",
-      table.str());
+      "emplace train RECIPE PROBLEM trains one; PROBLEM is MODEL@MACHINE or a problem's file.\n");
 }
 
 Json json_of_recipes() {
@@ -131,7 +131,7 @@ Action add_list(CommandLine& cli) {
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("kind", arguments->kind, "What to list").type_name(join(kind_names(), "|")).required();
+  cli.add_option("kind", arguments->kind, "What to list").type_name(join(kind_names(), "|"));
   cli.add_flag("--json", arguments->json, "Print the list as one JSON array");
   return [arguments](dist::World*) {
     if (arguments->kind == "recipes") {

@@ -99,7 +99,7 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
         "this is the policy's most probable placement; --evaluations {} also samples others and keeps the best\n",
         500 * result.evaluations);
   if (!result.steps.empty()) {
-    TextTable steps({"better by", "after", "evaluations", "step time"});
+    TextTable steps({"better by", "after", "evaluations", objective == Objective::pipeline ? "load" : "step time"});
     for (const search::PlacerStep& step : result.steps)
       if (step.is_new_best)
         steps.add({step.method, human_seconds(step.seconds), fmt::format("{}", step.evaluations),

@@ -33,7 +33,7 @@ class Judge {
       say("no placement is feasible: " + s_.why_nothing +
           (s_.reason.empty() ? "" : "; of the one found: " + s_.reason));
     else
-      say((s_.was_given ? "this placement is not feasible" : "no feasible placement was found") +
+      say((s_.was_given || r_.quick ? "this placement is not feasible" : "no feasible placement was found") +
           (s_.reason.empty() ? "" : ": " + s_.reason));
     if (s_.curve) describe_curve();
     verdict_.next = next();

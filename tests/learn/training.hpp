@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "learn/sampling.hpp"
 #include "learn/trainer.hpp"
 #include "tests/learn/small_policies.hpp"
 #include "tests/policy/greedy.hpp"
@@ -56,6 +57,13 @@ struct Training {
   Ticks run() {
     while (trainer->updates() < learner->default_updates()) trainer->step();
     return trainer->best().front().outcome.makespan;
+  }
+  // Of the first problem's likeliest decisions, in its last round. On a problem so small that samples of any policy
+  // contain the optimum, only this says what was learned.
+  [[nodiscard]] Ticks likeliest_makespan() const {
+    std::vector<policy::Rollout> rollouts;
+    learn::sample_rollouts(*policy, *evaluator, std::span(policy_problems).first(1), {.greedy = true}, rollouts);
+    return rollouts.back().outcome.makespan;
   }
 
   std::deque<Problem> problems;

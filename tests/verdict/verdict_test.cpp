@@ -233,9 +233,12 @@ TEST(Verdict, SaysThatMoreTimeWillNotHelpAPolicyThatHasConverged) {
 }
 
 TEST(Verdict, SaysWhatIsInfeasibleAndGivesMeasuredTimesNoBound) {
-  const Trial trial;
+  Trial trial;
   Subject infeasible = trial.subject(1 * ms);
   infeasible.outcome.why = Infeasible::memory;
+  EXPECT_THAT(trial.verdict(infeasible).sentences, ElementsAre("this placement is not feasible"))
+      << "the quick placers found one that is";
+  trial.references.quick.reset();
   EXPECT_THAT(trial.verdict(infeasible).sentences, ElementsAre("no feasible placement was found"));
   infeasible.reason = "gpu:0 has 20 B too much";
   EXPECT_THAT(trial.verdict(infeasible).sentences,

@@ -61,9 +61,8 @@ void check_readable(const std::string& config, const std::string& folder) {
 
 [[noreturn]] void refuse_folder(const std::string& folder) {
   throw InputError(folder,
-                   "holds {}: `--continue` goes on with it (or only prints its result if it is finished), run=FOLDER "
-                   "begins another one",
-                   content_of(folder));
+                   "holds {}: `--continue` {}, run=FOLDER begins another one", content_of(folder),
+                   RunFolder::status_now(folder, false) == "finished" ? "prints its result, or goes on if the budget is larger" : "goes on with it");
 }
 
 }  // namespace
