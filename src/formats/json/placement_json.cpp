@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "formats/json/json.hpp"
@@ -30,6 +31,18 @@ std::vector<std::uint32_t> read_order(const Fields& file, const Problem& problem
   // An empty list does not mean "no order": every problem has at least one op.
   if (order.empty()) throw InputError(place.str(), "names no op, the problem has {}", problem.op_count());
   return order;
+}
+
+// The devices of all ops. Names that the problem has not are explained where the file says that it is for another one.
+std::vector<std::uint8_t> read_devices(const Fields& file, const std::string& made_for, const Problem& problem,
+                                       const json::Positions& op_positions) {
+  try {
+    return json::devices_of_ops(file.need("ops"), file.place("ops"), op_positions, problem);
+  } catch (const InputError& error) {
+    if (made_for.empty() || made_for == problem.name) throw;
+    throw InputError(fmt::format("{} (it is a placement of {}, the problem is {})", error.what(), quote(made_for),
+                                 quote(problem.name)));
+  }
 }
 
 }  // namespace
@@ -81,7 +94,7 @@ PlacementFile read_placement_json(std::string_view text, const std::string& file
 
   PlacementFile result;
   result.problem_name = fields.text_or_empty("problem");
-  result.placement.device = json::devices_of_ops(fields.need("ops"), fields.place("ops"), op_positions, problem);
+  result.placement.device = read_devices(fields, result.problem_name, problem, op_positions);
   if (fields.find("schedule") != nullptr)
     result.schedule = schedule_of(fields.text("schedule"), fields.place("schedule").str());
   if (const Value* order = fields.find("order"); order != nullptr && !order->is_null()) {
