@@ -67,6 +67,15 @@ TEST_P(EverySearch, IsNeverWorseThanThePlacementItStartsFrom) {
   }
 }
 
+TEST_P(EverySearch, SaysWhatItFoundItself) {
+  const Placement start{{0, 1, 0, 1, 0, 1, 0, 1}, {}};
+  const PlacerResult result = place(GetParam(), eight_ops(3), Schedule::fifo, 400, &start);
+  ASSERT_FALSE(result.steps.empty());
+  EXPECT_TRUE(result.steps.back().is_new_best);
+  EXPECT_EQ(result.steps.back().outcome, result.outcome);
+  EXPECT_GT(result.steps.back().gained, 0);
+}
+
 TEST_P(EverySearch, FindsItsWayOutOfAPlacementWithoutMemory) {
   // Each device holds three of the four ops, and all start on the first.
   std::vector<Device> devices = {{"a", "gpu", 30}, {"b", "gpu", 30}};

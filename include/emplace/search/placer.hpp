@@ -65,7 +65,7 @@ struct PlacerResult {
   bool proved_optimal = false;
   Ticks lower_bound = 0;          // certified: no placement has a smaller outcome; 0: the placer gives no bound
   std::string note;               // a remark on the result, one sentence without a full stop; may be empty
-  std::vector<PlacerStep> steps;  // of a portfolio, in the order of their runs
+  std::vector<PlacerStep> steps;  // of a portfolio or a search, in the order of their runs
 };
 
 // A certified bound on every outcome, and whether it proves that a result is optimal.

@@ -55,9 +55,10 @@ double SearchSession::progress(std::uint64_t evaluations) const {
 void SearchSession::begin() {
   if (request_.start == nullptr) return try_quick_placers();
   try_out(*request_.start);
-  if (best_.outcome.timed() && best_.outcome.why != Infeasible::split_group) return;
-  if (!exhausted()) try_out(runnable(*request_.problem, *request_.start));
+  const bool can_improve = best_.outcome.timed() && best_.outcome.why != Infeasible::split_group;
+  if (!can_improve && !exhausted()) try_out(runnable(*request_.problem, *request_.start));
   if (!best_.outcome.timed()) try_quick_placers();
+  before_search_ = best_.outcome;
 }
 
 void SearchSession::try_quick_placers() {
@@ -119,6 +120,7 @@ void SearchSession::take(const std::string& method, const PoolAnswer& answer, do
     best_.placement = found.placement;
     best_.outcome = found.outcome;
   }
+  before_search_ = best_.outcome;
   if (found.proved_optimal && found.outcome == best_.outcome) best_.proved_optimal = true;
   bound(found.lower_bound);
 }
@@ -134,6 +136,11 @@ void SearchSession::try_out(const Placement& placement) {
   if (best_.evaluations++ > 0) return offer(placement, outcome);
   best_.placement = placement;
   best_.outcome = outcome;
+}
+
+void SearchSession::end_search() {
+  best_.steps.push_back({method_, deadline_.elapsed(), best_.evaluations, best_.outcome,
+                         gain(before_search_, best_.outcome), better(best_.outcome, before_search_)});
 }
 
 void SearchSession::check_proof() {

@@ -59,6 +59,8 @@ class SearchSession {
   }
   // Offers a placement with its exact outcome, whose evaluation has been counted already.
   void offer(const Placement& placement, const Outcome& outcome);
+  // Adds a step for what the search has found on its own engine since begin() or the last jobs ended.
+  void end_search();
   // Evaluates a placement and offers it; the first one is taken in any case.
   void try_out(const Placement& placement);
   // Records a lower bound for all placements.
@@ -79,7 +81,8 @@ class SearchSession {
   const Deadline deadline_;
   PlacerResult best_;
   std::uint64_t searched_ = 0;
-  double told_ = 0;  // time of the last progress report, in seconds since the start
+  Outcome before_search_;  // the best at begin() or when the last jobs ended
+  double told_ = 0;        // time of the last progress report, in seconds since the start
 };
 
 }  // namespace emplace::search

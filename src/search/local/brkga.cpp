@@ -160,6 +160,7 @@ PlacerResult place_brkga(const PlacerRequest& request, const ConfigTable& table)
   SearchSession session(request, "brkga", static_cast<std::uint64_t>(options.population * options.generations));
   session.begin();
   Population(request, options, units, session).run();
+  session.end_search();
   return session.result();
 }
 

@@ -29,6 +29,7 @@ PlacerResult search_in_chains(const std::string& method, const PlacerRequest& re
   const std::size_t width = session.width(static_cast<std::size_t>(options.chains));
   if (width == 1) {
     chain(units, session);
+    session.end_search();
     return session.result();
   }
   std::vector<PortfolioEntry> entries;

@@ -90,6 +90,7 @@ PlacerResult place_contracted(const PlacerRequest& request, const ConfigTable& t
   session.begin();
   if (session.exhausted() || session.evaluations_left() < 2) return session.result();
   session.try_out(search_smaller(request, options, table.place(), session));
+  session.end_search();
   return session.result();
 }
 
