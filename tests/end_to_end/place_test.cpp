@@ -41,12 +41,16 @@ class Place : public ::testing::Test {
 };
 
 TEST_F(Place, GivesTheSameBitsForAnyNumberOfRanks) {
-  for (const char* method :
-       {"best", "layers", "learned", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "random", "scotch"}) {
+  const std::vector<int> every = {1, 2, 3, 4}, three = {3};
+  // Starting ranks takes most of the time, so not every placer is tested with every number.
+  const std::pair<const char*, std::vector<int>> methods[] = {
+      {"best", every},       {"layers", every}, {"learned", every}, {"ruin", every},
+      {"contracted", every}, {"climb", three},  {"anneal", three},  {"tabu", three},
+      {"brkga", three},      {"random", three}, {"scotch", three}};
+  for (const auto& [method, numbers] : methods) {
     const auto arguments = place(method, {"--evaluations", "1500", "--seed", "3", "--json"});
     const Result alone = result_of(emplace_run(arguments));
-    for (const int ranks : {1, 2, 3, 4}) {
-      if (ranks != 3 && std::string(method) != "best") continue;
+    for (const int ranks : numbers) {
       const Result shared = result_of(emplace_run(ranks, arguments));
       EXPECT_EQ(shared.placement, alone.placement) << method << ", " << ranks << " ranks";
       EXPECT_EQ(shared.object, alone.object) << method << ", " << ranks << " ranks";

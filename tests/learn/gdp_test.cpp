@@ -41,18 +41,23 @@ TEST(GdpLearning, SolvesTheToys) {
 }
 
 TEST(GdpLearning, SolvesTwoChainsForMostSeeds) {
-  // A placement in which chains change devices half-way costs 1 ms for each cut and is a local optimum.
-  int solved = 0;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  // A placement in which chains change devices half-way costs 1 ms for each cut and is a local optimum. There are up to
+  // three cuts; where they are drawn with 1/2 each, the mean is 41.5. Without learning samples take 57 ms in the mean,
+  // and 40 ms is among them.
+  double sum = 0;
+  constexpr int seeds = 10;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     NetworkTraining training(with_types(two_chains(1)), "gdp", net + "centered = true\n",
-                             "samples_per_update = 32\nchunk = 32\nlearning_rate = 0.003\nentropy_weight = 0.1\n"
+                             "samples_per_update = 32\nchunk = 32\nlearning_rate = 0.002\nentropy_weight = 0.2\n"
                              "entropy_weight_end = 0\nentropy_share = 0.75\n",
                              seed, GroupingKind::op, "ppo");
-    training.run(200, 1);
+    const double mean = training.run(200, 20);
     EXPECT_LE(training.greedy_makespan(), 43 * ms) << seed;
-    solved += training.trainer.best().front().outcome.makespan == 40 * ms;
+    EXPECT_LT(mean, 43.5) << seed;
+    EXPECT_EQ(training.trainer.best().front().outcome.makespan, 40 * ms) << seed;
+    sum += mean;
   }
-  EXPECT_GE(solved, 4);
+  EXPECT_LT(sum / seeds, 41.3);
 }
 
 TEST(GdpLearning, SolvesChainsAsThePaperHasIt) {
@@ -149,14 +154,22 @@ struct Chains {
 
 TEST(GdpLearning, ServesOnAChainThatItNeverSawAndLearnsOnThere) {
   Chains trained(0, 6, nullptr, 1);
-  for (int update = 0; update < 100; ++update) trained.trainer->step();
-  for (const std::uint32_t unseen : {100U, 101U, 102U}) {
-    Chains other(unseen, 1, trained.policy.get(), 1);
-    const double zero_shot = other.likeliest();
-    EXPECT_LT(zero_shot, 0.85 * other.uniform());
-    for (int update = 0; update < 50; ++update) other.trainer->step();
-    EXPECT_LE(1e3 * to_seconds(other.trainer->best().front().outcome.makespan), zero_shot);
-    EXPECT_LE(other.likeliest(), 1.05 * zero_shot);
+  for (const std::uint64_t updates : {25, 100}) {
+    while (trained.trainer->updates() < updates) trained.trainer->step();
+    double sum_before = 0, sum_after = 0;
+    for (std::uint32_t unseen = 100; unseen < 106; ++unseen) {
+      Chains other(unseen, 1, trained.policy.get(), 1);
+      const double zero_shot = other.likeliest();
+      EXPECT_LT(zero_shot, 0.85 * other.uniform());
+      for (int update = 0; update < 50; ++update) other.trainer->step();
+      const double after = other.likeliest();
+      EXPECT_LE(1e3 * to_seconds(other.trainer->best().front().outcome.makespan), zero_shot);
+      EXPECT_LE(after, 1.05 * zero_shot);
+      sum_before += zero_shot;
+      sum_after += after;
+    }
+    // What it learns there is little, because most of these chains are near their optimum at once.
+    EXPECT_LT(sum_after, 0.99 * sum_before) << updates;
   }
 }
 

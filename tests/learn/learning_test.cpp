@@ -12,31 +12,44 @@ namespace {
 
 using namespace test;
 
+// The samples of a training on a toy contain the optimum whatever it learns, so these tests ask for the likeliest
+// placement too. Without learning that is all ops on device 0: 28 ms on chain-5, 22 on fork-join, 80 on two chains.
 TEST(Post, SolvesTheToys) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Training chain(chain_5(2), "post", {}, seed);
     EXPECT_EQ(chain.run(), 20 * ms);
     EXPECT_EQ(chain.trainer->best()[0].placement.device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
+    EXPECT_EQ(chain.likeliest().placement.device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
     Training dear(chain_5(5), "post", {}, seed);
     EXPECT_EQ(dear.run(), 24 * ms);
     EXPECT_EQ(dear.trainer->best()[0].placement.device, (std::vector<std::uint8_t>{1, 1, 1, 1, 1}));
+    EXPECT_EQ(dear.likeliest().placement.device, (std::vector<std::uint8_t>{1, 1, 1, 1, 1}));
     // x = 2: s ends at 1; b is there at 3 and ends at 13; a ends at 11 and is there at 13; t 13..14. Both here: 22.
-    EXPECT_EQ(Training(fork_join(2), "post", {}, seed).run(), 14 * ms);
+    Training fork(fork_join(2), "post", {}, seed);
+    EXPECT_EQ(fork.run(), 14 * ms);
+    EXPECT_EQ(fork.likeliest().outcome.makespan, 14 * ms);
   }
 }
 
 TEST(Post, SolvesTheToysWithJointRatiosToo) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed)
-    EXPECT_EQ(Training(chain_5(2), "post", table({{"ratio", text("joint")}}), seed).run(), 20 * ms);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Training chain(chain_5(2), "post", table({{"ratio", text("joint")}}), seed);
+    EXPECT_EQ(chain.run(), 20 * ms);
+    EXPECT_EQ(chain.likeliest().outcome.makespan, 20 * ms);
+  }
 }
 
 TEST(Post, SolvesTwoChainsForMostSeeds) {
   // 2 of 256 placements have 40. Placements in which both chains change devices half-way have 20 + 1 + 20 = 41, and
-  // independent distributions cannot get from there to 40: 17 of 200 seeds end there, and none above.
+  // independent distributions cannot get from there to 40: 17 of 200 seeds draw nothing better, and all draw that.
+  // The likeliest placement is one of the 16 that keep both devices busy until the end, in which the chains change
+  // devices at up to three places: at most 43.
   int solved = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Ticks best = Training(two_chains(1), "post", {}, seed).run();
+    Training training(two_chains(1), "post", {}, seed);
+    const Ticks best = training.run();
     EXPECT_LE(best, 41 * ms) << "seed " << seed;
+    EXPECT_LE(training.likeliest().outcome.makespan, 43 * ms) << "seed " << seed;
     solved += best == 40 * ms;
   }
   EXPECT_GE(solved, 16);
@@ -103,6 +116,7 @@ TEST(Post, ComesWithinFivePercentOfTheOptimumOfChainsOnFourDevices) {
 TEST(Post, IsNotWorseThanEitherPartAloneOnLongChains) {
   const double both = mean_ratio(200, 2, {});
   RecordProperty("both", std::to_string(both));
+  EXPECT_LE(both, 1.05) << "the best of as many samples without learning is 1.29 times the optimum";
   for (const char* part : {"cross-entropy", "proximal"}) {
     const double alone = mean_ratio(200, 2, table({{"steps", text(part)}}));
     RecordProperty(part, std::to_string(alone));
@@ -111,15 +125,22 @@ TEST(Post, IsNotWorseThanEitherPartAloneOnLongChains) {
 }
 
 TEST(Post, FindsGoodChainsInEveryForm) {
-  // Switches of docs/papers/post.md, section 3; each within 10 % of the optimum of 20 ops (expected far closer).
+  // Switches of docs/papers/post.md, section 3; each within 2 % of the optimum of 20 ops. The best of as many samples
+  // without learning is 7 % above it.
   for (const auto& options :
        {table({{"form", text("clip")}}), table({{"ce_window", text("all")}}), table({{"cost", text("sqrt")}})})
-    EXPECT_LE(mean_ratio(20, 2, options), 1.1) << options.to_toml();
+    EXPECT_LE(mean_ratio(20, 2, options), 1.02) << options.to_toml();
 }
 
 TEST(CrossEntropy, SolvesTheToys) {
-  EXPECT_EQ(Training(chain_5(2), "cross-entropy").run(), 20 * ms);
-  EXPECT_EQ(Training(two_chains(1), "cross-entropy").run(), 40 * ms);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Training chain(chain_5(2), "cross-entropy", {}, seed);
+    EXPECT_EQ(chain.run(), 20 * ms);
+    EXPECT_EQ(chain.likeliest().placement.device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
+    Training chains(two_chains(1), "cross-entropy", {}, seed);
+    EXPECT_EQ(chains.run(), 40 * ms);
+    EXPECT_LE(chains.likeliest().outcome.makespan, 43 * ms) << "see Post.SolvesTwoChainsForMostSeeds";
+  }
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // rounds (episode)? The toys of docs/papers, section 7.
 #include <gtest/gtest.h>
 
-#include "learn/sampling.hpp"
 #include "tests/learn/training.hpp"
 
 namespace emplace::learn::toys_test {
@@ -34,10 +33,7 @@ class Toys : public ::testing::TestWithParam<std::tuple<Setting, const char*>> {
   }
   // The step time of the likeliest decisions after training.
   [[nodiscard]] Ticks mode_after_training(Problem problem, std::uint64_t seed) const {
-    const auto training = train(std::move(problem), seed);
-    std::vector<policy::Rollout> rollouts;
-    sample_rollouts(*training->policy, *training->evaluator, training->policy_problems, {.greedy = true}, rollouts);
-    return rollouts.back().outcome.makespan;
+    return train(std::move(problem), seed)->likeliest().outcome.makespan;
   }
 };
 
@@ -50,12 +46,16 @@ TEST_P(Toys, HaveTheOptimumAsTheModeInTheEnd) {
 }
 
 TEST_P(Toys, OfTwoChainsAreSolvedForMostSeeds) {
-  // Placements in which chains change devices half-way cost 1 or 2 ms more and are local optima; see
-  // Post.SolvesTwoChainsForMostSeeds.
-  int solved = 0;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed)
-    solved += train(two_chains(1), seed)->trainer->best().front().outcome.makespan == 40 * ms;
-  EXPECT_GE(solved, 4);
+  // Where both devices are busy until the end, each of up to three places at which the chains change devices costs 1 ms
+  // and is a local optimum; see Post.SolvesTwoChainsForMostSeeds. Without learning the likeliest decisions are those
+  // that put everything on one device and take 80 ms, although every training draws placements of 40 ms.
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto training = train(two_chains(1), seed);
+    EXPECT_LE(training->likeliest().outcome.makespan, 43 * ms) << seed;
+    found += training->trainer->best().front().outcome.makespan == 40 * ms;
+  }
+  EXPECT_GE(found, 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(

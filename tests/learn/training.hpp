@@ -35,7 +35,8 @@ inline BudgetUsed budget_of(std::uint64_t updates) {
 struct Training {
   Training(std::vector<Problem> list, const std::string& learner_name, const ConfigTable& options = {},
            std::uint64_t seed = 1, Schedule schedule = Schedule::fifo, const std::string& policy_name = "post",
-           const BudgetUsed& budget_used = {}) {
+           const BudgetUsed& budget_used = {})
+      : schedule_(schedule) {
     for (Problem& problem : list) problems.push_back(std::move(problem));
     std::vector<const Problem*> pointers;
     for (const Problem& problem : problems) {
@@ -58,12 +59,13 @@ struct Training {
     while (trainer->updates() < learner->default_updates()) trainer->step();
     return trainer->best().front().outcome.makespan;
   }
-  // Of the first problem's likeliest decisions, in its last round. On a problem so small that samples of any policy
-  // contain the optimum, only this says what was learned.
-  [[nodiscard]] Ticks likeliest_makespan() const {
-    std::vector<policy::Rollout> rollouts;
-    learn::sample_rollouts(*policy, *evaluator, std::span(policy_problems).first(1), {.greedy = true}, rollouts);
-    return rollouts.back().outcome.makespan;
+  // The first problem's likeliest decisions, in the last round. On a problem so small that the samples of any policy
+  // contain the optimum, these say what was learned, and the best sample does not.
+  [[nodiscard]] policy::Rollout likeliest() const {
+    std::vector<policy::Rollout> rounds;
+    learn::sample_rollouts(*policy, *evaluator, std::span(policy_problems).first(1),
+                           {.greedy = true, .schedule = schedule_}, rounds);
+    return rounds.back();
   }
 
   std::deque<Problem> problems;
@@ -74,6 +76,8 @@ struct Training {
   std::unique_ptr<learn::Trainer> trainer;
 
  private:
+  Schedule schedule_;
+
   static std::vector<Problem> one(Problem problem) {
     std::vector<Problem> list;
     list.push_back(std::move(problem));
