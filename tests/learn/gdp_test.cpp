@@ -40,7 +40,7 @@ TEST(GdpLearning, SolvesTheToys) {
       }
 }
 
-TEST(GdpLearning, SolvesTwoChainsForMostSeeds) {
+TEST(GdpLearning, NearlySolvesTwoChains) {
   // A placement in which chains change devices half-way costs 1 ms for each cut and is a local optimum. There are up to
   // three cuts; where they are drawn with 1/2 each, the mean is 41.5. Without learning samples take 57 ms in the mean,
   // and 40 ms is among them.

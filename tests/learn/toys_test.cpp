@@ -45,9 +45,9 @@ TEST_P(Toys, HaveTheOptimumAsTheModeInTheEnd) {
   }
 }
 
-TEST_P(Toys, OfTwoChainsAreSolvedForMostSeeds) {
+TEST_P(Toys, OfTwoChainsAreNearlySolved) {
   // Where both devices are busy until the end, each of up to three places at which the chains change devices costs 1 ms
-  // and is a local optimum; see Post.SolvesTwoChainsForMostSeeds. Without learning the likeliest decisions are those
+  // and is a local optimum; see Post.NearlySolvesTwoChains. Without learning the likeliest decisions are those
   // that put everything on one device and take 80 ms, although every training draws placements of 40 ms.
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

@@ -148,7 +148,7 @@ TEST(Trainer, TrainsUnderEverySchedule) {
     problems.push_back(two_chains(1));
     Training training(std::move(problems), "post", {}, 1, schedule);
     EXPECT_EQ(training.run(), 40 * ms);
-    EXPECT_LE(training.likeliest().outcome.makespan, 43 * ms) << "see Post.SolvesTwoChainsForMostSeeds";
+    EXPECT_LE(training.likeliest().outcome.makespan, 43 * ms) << "see Post.NearlySolvesTwoChains";
     EXPECT_EQ(training.trainer->best()[0].placement.order.empty(), schedule == Schedule::fifo);
   }
 }

@@ -60,9 +60,10 @@ void check_readable(const std::string& config, const std::string& folder) {
 }
 
 [[noreturn]] void refuse_folder(const std::string& folder) {
-  throw InputError(folder,
-                   "holds {}: `--continue` {}, run=FOLDER begins another one", content_of(folder),
-                   RunFolder::status_now(folder, false) == "finished" ? "prints its result, or goes on if the budget is larger" : "goes on with it");
+  throw InputError(folder, "holds {}: `--continue` {}, run=FOLDER begins another one", content_of(folder),
+                   RunFolder::status_now(folder, false) == "finished"
+                       ? "prints its result, or goes on if the budget is larger"
+                       : "goes on with it");
 }
 
 }  // namespace
