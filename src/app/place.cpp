@@ -16,6 +16,7 @@
 #include "base/progress.hpp"
 #include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/problem/grouping.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/run/next_commands.hpp"
@@ -39,7 +40,7 @@ struct Arguments {
   ScheduleArgument schedule;
   ObjectiveArgument objective;
   std::uint64_t seed = 0;
-  std::optional<std::uint64_t> evaluations;
+  std::optional<std::uint64_t> units, evaluations;
   std::optional<double> seconds;
   bool json = false;
 };
@@ -228,6 +229,7 @@ ExitCode place_nodes(const Arguments& arguments, const ConfigTable& options) {
     refuse_for_cluster(arguments.problem, given ? option : nullptr);
   };
   refuse("--policy", !arguments.policy.empty());
+  refuse("--units", arguments.units.has_value());
   refuse("--curve", !arguments.curve.empty());
   refuse("--schedule", !arguments.schedule.name.empty());
   refuse("--objective", arguments.objective.get() != Objective::step);
@@ -257,6 +259,9 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   }
   source::LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   arguments.constraints.apply(loaded.problem);
+  if (arguments.units)
+    loaded.problem = with_groups(loaded.problem,
+                                 make_grouping(loaded.problem, GroupingKind::colocation, *arguments.units, "--units"));
   const Problem& problem = loaded.problem;
   if (trained)
     if (const std::string unseen = trained->unseen_types(problem); !unseen.empty())
@@ -337,6 +342,10 @@ Action add_place(CommandLine& cli) {
                  "Write the improvements of the search here: seconds, evaluations and step time in picoseconds, as CSV")
       .type_name("FILE")
       .not_empty();
+  cli.add_option("--units", arguments->units,
+                 "Place at most this number of units, the ones that a recipe's `groups` gives a policy: a search then "
+                 "finds what such a policy could")
+      .at_least(1);
   cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
   cli.add_option(

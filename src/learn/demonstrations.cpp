@@ -38,16 +38,6 @@ bool interchangeable(const Problem& p, std::size_t a, std::size_t b) {
   return true;
 }
 
-// The problem with the policy's units as co-location groups, so that every placer moves them as a whole.
-Problem with_units_as_groups(const policy::PolicyProblem& of) {
-  Problem problem = *of.problem;
-  problem.group_names.clear();
-  for (std::size_t unit = 0; unit < of.grouping.count(); ++unit)
-    problem.group_names.push_back("unit " + std::to_string(unit));
-  for (std::size_t op = 0; op < problem.op_count(); ++op) problem.group[op] = GroupId{of.grouping.unit_of_op[op]};
-  return problem;
-}
-
 }  // namespace
 
 void order_equal_devices(const policy::PolicyProblem& of, std::vector<std::uint8_t>& device) {
@@ -83,7 +73,7 @@ void order_equal_devices(const policy::PolicyProblem& of, std::vector<std::uint8
 
 policy::Rollout Demonstrations::find(std::uint32_t number) const {
   const policy::PolicyProblem& of = setup_.problems[number];
-  const Problem problem = with_units_as_groups(of);
+  const Problem problem = with_groups(*of.problem, of.grouping);
   const Problem* const problems[] = {&problem};
   const auto evaluator = evaluate::make_local_evaluator(problems, setup_.scoring);
   search::PlacerRequest request;

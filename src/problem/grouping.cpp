@@ -304,6 +304,14 @@ Grouping group_by(const Problem& problem, std::span<const std::uint32_t> label) 
   return grouping_of_units(problem, units);
 }
 
+Problem with_groups(Problem problem, const Grouping& grouping) {
+  problem.group_names.clear();
+  for (std::size_t unit = 0; unit < grouping.count(); ++unit)
+    problem.group_names.push_back("unit " + std::to_string(unit));
+  for (std::size_t op = 0; op < problem.op_count(); ++op) problem.group[op] = GroupId{grouping.unit_of_op[op]};
+  return problem;
+}
+
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most) {
   UnitMerger units = merged_as(problem, grouping);
   if (units.count() > at_most) units.merge_until(at_most, exchanges(problem, units), grouping.merging);

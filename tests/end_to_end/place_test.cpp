@@ -1,6 +1,7 @@
 // `emplace place` under mpirun, interrupted, from a start, and without any feasible placement.
 #include <gmock/gmock.h>
 
+#include <set>
 #include <thread>
 
 #include "base/files.hpp"
@@ -217,6 +218,23 @@ TEST_F(Place, SaysWhyNothingIsFeasible) {
     EXPECT_EQ(json::parse(as_json.out)["feasible"], false) << method;
     EXPECT_THAT(as_json.err, HasSubstr("no placement is feasible: the ops need 60 B")) << method;
   }
+}
+
+TEST_F(Place, MovesTheUnitsOfAPolicyWhereTheirNumberIsGiven) {
+  const std::string file = folder_ / "placement.json";
+  const auto step = [&](const char* units) {
+    const auto done = emplace_run({"place", "climb", "zoo:rnnlm@k40x2", "--units", units, "--evaluations", "300",
+                                   "--json", "-o", file, "--seed", "1"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out)["makespan_ps"].get<std::int64_t>();
+  };
+  const std::int64_t one = step("1");
+  std::set<std::string> devices;
+  const json placement = json::parse(read_file(file));
+  for (const auto& device : placement["ops"]) devices.insert(device.get<std::string>());
+  EXPECT_EQ(devices.size(), 1U);
+  EXPECT_LT(step("8"), one);
+  EXPECT_EQ(step("1000000"), step("100000")) << "both are every op alone";
 }
 
 TEST_F(Place, CountsSecondsOnTheClockThatTheEnvironmentNames) {

@@ -108,6 +108,9 @@ Grouping random_grouping(const Problem& problem, std::size_t groups, Stream rand
 // The units whose ops have equal labels (N).
 Grouping group_by(const Problem& problem, std::span<const std::uint32_t> label);
 
+// The problem with the units of `grouping` as its co-location groups, so that every placer moves them as a whole.
+Problem with_groups(Problem problem, const Grouping& grouping);
+
 // The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);
 // The same, with the bytes between units multiplied by random factors, so that another random stream gives other units.
