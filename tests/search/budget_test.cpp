@@ -9,6 +9,7 @@
 #include "search/common/budget_clock.hpp"
 #include "search/common/predicted_time.hpp"
 #include "search/common/units.hpp"
+#include "search/list/favourite_children.hpp"
 #include "search/list/idle_times.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/growth.hpp"
@@ -186,7 +187,7 @@ TEST(Best, GivesQuickPlacersAllItsSecondsWhereNoSearchCanBegin) {
 }
 
 TEST(QuickPlacers, AreOrderedByTheirPredictedTime) {
-  const Problem few = layered(300, 2), many = layered(300, 64);
+  const Problem few = layered(300, 2), many = layered(300, 64), large = layered(4000, 64);
   EXPECT_EQ(quick_placers_by_time(few, Objective::step).front(), "single");
   EXPECT_EQ(quick_placers_by_time(many, Objective::step).front(), "single");
   const auto is_before = [](const Problem& problem, const std::string& a, const std::string& b) {
@@ -195,7 +196,9 @@ TEST(QuickPlacers, AreOrderedByTheirPredictedTime) {
   };
   EXPECT_TRUE(is_before(few, "heft", "metis"));
   EXPECT_TRUE(is_before(few, "contiguous", "metis"));
-  EXPECT_TRUE(is_before(many, "m-sct", "scotch"));
+  EXPECT_TRUE(is_before(few, "metis", "m-sct"));  // which solves a linear program where there are few edges
+  ASSERT_GT(large.edge_count(), static_cast<std::size_t>(most_edges_of_program));
+  EXPECT_TRUE(is_before(large, "m-sct", "scotch"));
   EXPECT_TRUE(is_before(many, "cpop", "contiguous"));  // which tries several placements for each device
 }
 

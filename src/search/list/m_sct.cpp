@@ -10,7 +10,7 @@ namespace emplace::search {
 namespace {
 
 struct MSctOptions {
-  std::int64_t most_edges = 5000;
+  std::int64_t most_edges = most_edges_of_program;
 };
 
 void describe(MSctOptions& o, OptionVisitor& visit) {
