@@ -259,9 +259,10 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   }
   source::LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   arguments.constraints.apply(loaded.problem);
-  if (arguments.units)
-    loaded.problem = with_groups(loaded.problem,
-                                 make_grouping(loaded.problem, GroupingKind::colocation, *arguments.units, "--units"));
+  if (arguments.units) {
+    const auto units = make_grouping(loaded.problem, GroupingKind::colocation, *arguments.units, "--units");
+    loaded.problem = with_groups(std::move(loaded.problem), units);
+  }
   const Problem& problem = loaded.problem;
   if (trained)
     if (const std::string unseen = trained->unseen_types(problem); !unseen.empty())
@@ -292,6 +293,10 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   Placed placed{problem, scoring,
                 trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options)};
   placed.seconds = watch.elapsed();
+  if (arguments.units)
+    placed.result.note +=
+        fmt::format("{}only placements of at most {} units were looked at, and the bound is one for these",
+                    placed.result.note.empty() ? "" : "; ", *arguments.units);
   placed.stopped = stop_requested();
   watch.finish(placed.result);
   if (trained)

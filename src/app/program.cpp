@@ -136,12 +136,17 @@ std::string near_option(const CLI::App& cli, int argc, char** argv) {
 }
 
 // What the parser of the command line found, in the words of all other messages.
-std::string parse_error_text(const CLI::ParseError& error) {
+std::string parse_error_text(const CLI::App& cli, const CLI::ParseError& error) {
   constexpr std::string_view unconverted = "Could not convert: ", between = " = ";
   const std::string text = error.what();
   const std::size_t at = text.find(between);
   if (!text.starts_with(unconverted) || at == std::string::npos) return text;
-  return fmt::format("{}: wanted a number, found {}", text.substr(unconverted.size(), at - unconverted.size()),
+  const std::string name = text.substr(unconverted.size(), at - unconverted.size());
+  const bool is_flag = std::ranges::any_of(cli.get_subcommands(), [&](const CLI::App* command) {
+    const CLI::Option* const option = command->get_option_no_throw(name);
+    return option != nullptr && option->get_expected_max() == 0;
+  });
+  return fmt::format("{}: {}, found {}", name, is_flag ? "takes no value" : "wanted a number",
                      quote(text.substr(at + between.size())));
 }
 
@@ -184,7 +189,7 @@ int run(int argc, char** argv, dist::World* world) {
     if (error.get_exit_code() == 0) return cli.exit(error);  // --help, --version
     const std::string near = near_option(cli, argc, argv);
     const std::string command = argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "";
-    say_error(parse_error_text(error) + (near.empty() ? fmt::format(" (see `emplace {}--help`)", command) : near));
+    say_error(parse_error_text(cli, error) + (near.empty() ? fmt::format(" (see `emplace {}--help`)", command) : near));
     return code(ExitCode::bad_input);
   } catch (const InputError& error) {
     if (!master) return 0;

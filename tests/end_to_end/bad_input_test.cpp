@@ -60,6 +60,7 @@ TEST_F(BadInput, NumbersThatAreTooSmallAreRefusedWithTheLeastOne) {
            {{"doctor", "--updates", "-2"}, "error: --updates: should be at least 1, found -2 (see "},
            {{"place", "single", "p", "--seed", "-1"}, "error: --seed: should be at least 0, found -1 (see "},
            {{"explain", "p", "q", "--evaluations", "-1"}, "error: --evaluations: should be at least 0, found -1 (see "},
+           {{"place", "single", "p", "--json=maybe"}, "error: --json: takes no value, found 'maybe' (see "},
            {{"cost", "zoo:rnnlm", "k40x2", "--batch", "many"}, "error: --batch: wanted a number, found 'many' (see "}})
     test::expect_refused(arguments, ::testing::StartsWith(says));
 }

@@ -226,6 +226,7 @@ TEST_F(Place, MovesTheUnitsOfAPolicyWhereTheirNumberIsGiven) {
     const auto done = emplace_run({"place", "climb", "zoo:rnnlm@k40x2", "--units", units, "--evaluations", "300",
                                    "--json", "-o", file, "--seed", "1"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr(std::string("only placements of at most ") + units + " units"));
     return json::parse(done.out)["makespan_ps"].get<std::int64_t>();
   };
   const std::int64_t one = step("1");
