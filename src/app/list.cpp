@@ -74,8 +74,8 @@ std::vector<EntryInfo> entries_of(const std::string& name) {
   for (const Kind& kind : kinds)
     if (kind.name == name) return kind.entries();
   const auto names = kind_names();
-  const std::string near = did_you_mean(name, names);
   if (name.empty()) throw InputError("list", "a kind is missing; there are: {}", join(names, ", "));
+  const std::string near = did_you_mean(name, names);
   throw InputError("list", "unknown kind {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 

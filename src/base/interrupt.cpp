@@ -42,6 +42,11 @@ void stop_point() {
   if (stop_is_due()) throw Interrupted();
 }
 
+bool end_at_stop() {
+  stop_point();
+  return false;
+}
+
 void sleep_unless_stopped(std::chrono::duration<double> time) {
   constexpr std::chrono::duration<double> nap{0.05};
   for (; time.count() > 0; time -= nap) {

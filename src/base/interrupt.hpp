@@ -51,6 +51,8 @@ class Interruptible {
 [[nodiscard]] bool stop_is_due();
 // Called within long computations, every 0.1 s or more often. Without an Interruptible it costs next to nothing.
 void stop_point();
+// The same as the `stop` of a search, which ends by the exception: false if there is none.
+bool end_at_stop();
 // Sleeps, with stop points.
 void sleep_unless_stopped(std::chrono::duration<double> time);
 

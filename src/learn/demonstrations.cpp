@@ -84,10 +84,7 @@ policy::Rollout Demonstrations::find(std::uint32_t number) const {
   request.seed = setup_.seed;
   request.evaluations = static_cast<std::uint64_t>(options_.teacher_moves) * of.grouping.count();
   request.evaluator = evaluator.get();
-  request.stop = [] {
-    stop_point();
-    return false;
-  };
+  request.stop = end_at_stop;
   const search::PlacerResult found = search::place_with(options_.teacher, request, ConfigTable("teacher"));
   policy::Rollout rollout;
   rollout.problem = number;

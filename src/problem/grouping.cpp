@@ -331,7 +331,7 @@ Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std:
   if (units.count() <= at_most) return grouping_of_units(problem, units, grouping.merging);
   for (std::size_t unit = 0; unit < grouping.count(); ++unit) {
     const std::uint32_t op = grouping.members[unit].front();
-    units.keep_on(units.find(op), device[op]);
+    if (grouping.allows(unit, device[op])) units.keep_on(units.find(op), device[op]);
   }
   merge_by_random_bytes(problem, units, at_most, grouping.merging, random);
   return grouping_of_units(problem, units, grouping.merging);

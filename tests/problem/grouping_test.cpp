@@ -372,6 +372,21 @@ TEST(Grouping, CoarsenedInPlaceKeepsToDevices) {
             (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
+TEST(Grouping, CoarsenedInPlaceKeepsADeviceForUnitsThatAreWhereTheyCannotRun) {
+  std::vector<TinyOp> each;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 8; ++i) {
+    each.push_back({std::to_string(i), {1, 1, no}});
+    each.back().milliseconds[i % 2] = no;
+    if (i > 0) edges.push_back({i - 1, i});
+  }
+  const Problem p = tiny(plain_devices(3), each, edges, 1);
+  const std::vector<std::uint8_t> nowhere(8, 2);
+  const Grouping g = coarsen_in_place(p, make_grouping(p, GroupingKind::op), 1, nowhere, Stream({.seed = 1}));
+  EXPECT_EQ(g.count(), 2U) << "the ops of each device";
+  for (std::size_t unit = 0; unit < g.count(); ++unit) EXPECT_TRUE(g.allows(unit, 0) || g.allows(unit, 1)) << unit;
+}
+
 // Every third op runs on both devices, the others on one each.
 TEST(Grouping, CoarsenedAtRandomDependsOnTheStreamAndKeepsADeviceForEachUnit) {
   std::vector<TinyOp> each;

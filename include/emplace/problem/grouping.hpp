@@ -116,7 +116,7 @@ Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t a
 // The same, with the bytes between units multiplied by random factors, so that another random stream gives other units.
 Grouping coarsen_at_random(const Problem& problem, const Grouping& grouping, std::size_t at_most, Stream random);
 // The same, but only units on the same device are merged. `device` (N): a unit of `grouping` is on the device of its
-// first op.
+// first op; if it cannot run there, it may be merged with any units with which it shares a device.
 Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
                           std::span<const std::uint8_t> device, Stream random);
 

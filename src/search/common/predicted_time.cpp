@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "search/list/favourite_children.hpp"
 
 namespace emplace::search {
 
@@ -18,28 +17,33 @@ struct MethodTime {
   // Number of placements that are tried one after the other: this, or if `for_devices` this for each device.
   double candidates = 1;
   bool for_devices = false;
+  double of_program_edge = 0;  // for each edge, if a linear program is solved
 };
 constexpr MethodTime method_times[] = {
-    {"single", 50, 80, 1, true}, {"contiguous", 100, 300, 3, true},
-    {"cpu-only", 130, 5},        {"auto", 130, 5},
-    {"expert", 130, 5},          {"round-robin", 130, 5},
-    {"m-topo", 150, 5},          {"greedy", 200, 6},
-    {"heft", 400, 25},           {"cpop", 550, 17},
-    {"peft", 450, 32},           {"m-etf", 600, 15},
-    {"m-sct", 650, 15},          {"scotch", 2400, 10, 4},
-    {"mincut", 2400, 10, 4},     {"metis", 5000, 10, 4},
-    {"anneal", 700, 10},         {"tabu", 700, 10},
-    {"climb", 1500, 10},         {"layers", 1500, 10},
-    {"brkga", 1000, 10},         {"learned", 2500, 20},
+    {"single", 50, 80, 1, true},
+    {"contiguous", 100, 300, 3, true},
+    {"cpu-only", 130, 5},
+    {"auto", 130, 5},
+    {"expert", 130, 5},
+    {"round-robin", 130, 5},
+    {"m-topo", 150, 5},
+    {"greedy", 200, 6},
+    {"heft", 400, 25},
+    {"cpop", 550, 17},
+    {"peft", 450, 32},
+    {"m-etf", 600, 15},
+    {"m-sct", 650, 15, 1, false, 100'000},
+    {"scotch", 2400, 10, 4},
+    {"mincut", 2400, 10, 4},
+    {"metis", 5000, 10, 4},
+    {"anneal", 700, 10},
+    {"tabu", 700, 10},
+    {"climb", 1500, 10},
+    {"layers", 1500, 10},
+    {"brkga", 1000, 10},
+    {"learned", 2500, 20},
     {"contracted", 200, 5},
 };
-
-// The linear program of m-sct takes a hundred times as long as its list.
-double seconds_of_program(std::string_view method, const Problem& problem) {
-  constexpr double of_edge = 100e-6;
-  if (method != "m-sct" || problem.edge_count() > static_cast<std::size_t>(most_edges_of_program)) return 0;
-  return of_edge * static_cast<double>(problem.edge_count());
-}
 
 }  // namespace
 
@@ -48,7 +52,9 @@ PredictedTime predicted_time(std::string_view method, const Problem& problem) {
   const MethodTime time = known != std::end(method_times) ? *known : MethodTime{method, 600, 65};
   const auto devices = static_cast<double>(problem.device_count());
   const auto items = static_cast<double>(problem.op_count() + problem.edge_count());
-  const double whole = 1e-9 * items * (time.of_item + time.of_pair * devices) + seconds_of_program(method, problem);
+  const auto edges = static_cast<double>(problem.edge_count());
+  const double program = edges <= most_edges_of_program ? time.of_program_edge * edges : 0;
+  const double whole = 1e-9 * (items * (time.of_item + time.of_pair * devices) + program);
   return {whole, whole / (time.candidates * (time.for_devices ? devices : 1))};
 }
 

@@ -3,6 +3,7 @@
 // caller that has run some placers can scale them by the time that those took.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "emplace/search/placer.hpp"
 
 namespace emplace::search {
+
+// m-sct solves a linear program up to this number of edges, unless its option says otherwise.
+inline constexpr std::int64_t most_edges_of_program = 5000;
 
 struct PredictedTime {
   double whole = 0;  // seconds; of a search, those before it tries its first move

@@ -16,26 +16,14 @@ Ticks gain(const Outcome& from, const Outcome& to) {
   return from.feasible() ? from.makespan - to.makespan : total_limit;  // an infeasible start is worse than any time
 }
 
-// The placement with every unit on the device of its first op, or on its fastest one where that device cannot run it.
-Placement runnable(const Problem& problem, const Placement& placement) {
-  const Units units(problem);
-  std::vector<std::uint8_t> device;
-  for (std::size_t unit = 0; unit < units.count(); ++unit)
-    device.push_back(units.device_or_fastest(unit, placement.device[units.grouping.members[unit].front()]));
-  Placement changed = units.grouping.expand(device);
-  changed.order = placement.order;
-  return changed;
-}
-
 }  // namespace
 
 SearchSession::SearchSession(const PlacerRequest& request, std::string method, std::uint64_t default_evaluations)
     : request_(request),
       method_(std::move(method)),
-      counts_evaluations_(request.evaluations || !request.seconds),
-      most_evaluations_(request.evaluations   ? *request.evaluations
-                        : counts_evaluations_ ? default_evaluations
-                                              : std::numeric_limits<std::uint64_t>::max()),
+      most_evaluations_(request.evaluations ? *request.evaluations
+                        : request.seconds   ? std::numeric_limits<std::uint64_t>::max()
+                                            : default_evaluations),
       deadline_(request.seconds, request.stop) {}
 
 bool SearchSession::exhausted() {
@@ -56,7 +44,11 @@ void SearchSession::begin() {
   if (request_.start == nullptr) return try_quick_placers();
   try_out(*request_.start);
   const bool can_improve = best_.outcome.timed() && best_.outcome.why != Infeasible::split_group;
-  if (!can_improve && !exhausted()) try_out(runnable(*request_.problem, *request_.start));
+  if (!can_improve && !exhausted()) {
+    Placement mended = Units(*request_.problem).runnable(request_.start->device);
+    mended.order = request_.start->order;
+    try_out(mended);
+  }
   if (!best_.outcome.timed()) try_quick_placers();
   before_search_ = best_.outcome;
 }

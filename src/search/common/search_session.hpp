@@ -30,7 +30,8 @@ class SearchSession {
   [[nodiscard]] bool exhausted();
   // How much of the budget is used, from 0 to 1.
   [[nodiscard]] double progress() const { return progress(best_.evaluations); }
-  [[nodiscard]] bool counts_evaluations() const { return counts_evaluations_; }  // false: there are only seconds
+  // False: the only budget is one of seconds.
+  [[nodiscard]] bool counts_evaluations() const { return request_.evaluations || !request_.seconds; }
   [[nodiscard]] std::uint64_t evaluations_left() const {
     return best_.evaluations < most_evaluations_ ? most_evaluations_ - best_.evaluations : 0;
   }
@@ -76,7 +77,6 @@ class SearchSession {
 
   const PlacerRequest request_;
   const std::string method_;
-  const bool counts_evaluations_;
   const std::uint64_t most_evaluations_;
   const Deadline deadline_;
   PlacerResult best_;

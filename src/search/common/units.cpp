@@ -43,6 +43,13 @@ Bytes Units::memory(std::size_t unit, MemoryView view) const {
   return 0;
 }
 
+Placement Units::runnable(std::span<const std::uint8_t> wanted) const {
+  std::vector<std::uint8_t> device;
+  for (std::size_t unit = 0; unit < count(); ++unit)
+    device.push_back(device_or_fastest(unit, wanted[grouping.members[unit].front()]));
+  return grouping.expand(device);
+}
+
 Ticks longest_compute(const Problem& problem) {
   Ticks sum = 0;
   for (std::size_t op = 0; op < problem.op_count(); ++op) {

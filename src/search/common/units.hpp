@@ -35,6 +35,9 @@ struct Units {
   [[nodiscard]] std::uint8_t device_or_fastest(std::size_t unit, std::size_t wanted) const {
     return grouping.allows(unit, wanted) ? static_cast<std::uint8_t>(wanted) : fastest[unit];
   }
+  // The placement in which each unit is on the wanted device (N) of its first op, or on its fastest one if it cannot
+  // run there.
+  [[nodiscard]] Placement runnable(std::span<const std::uint8_t> wanted) const;
 };
 
 // The sum of all ops' longest times.

@@ -14,11 +14,8 @@ PlacerResult place_expert(const PlacerRequest& request, const ConfigTable& optio
   const Units units(*request.problem);
   const std::vector<std::uint8_t>& expert = request.problem->expert;
   EMPLACE_CHECK(expert.size() == request.problem->op_count());
-  std::vector<std::uint8_t> of_unit;
-  for (std::size_t unit = 0; unit < units.count(); ++unit)
-    of_unit.push_back(units.device_or_fastest(unit, expert[units.grouping.members[unit].front()]));
   Scorer scorer(request);
-  scorer.score(units.grouping.expand(of_unit));
+  scorer.score(units.runnable(expert));
   return scorer.result();
 }
 

@@ -10,9 +10,6 @@
 
 namespace emplace::search {
 
-// m-sct solves the linear program up to this number of edges, unless its option says otherwise.
-inline constexpr std::int64_t most_edges_of_program = 5000;
-
 struct Favourites {
   std::vector<std::uint32_t> consumer;  // N; the number of ops: none. No op is the favourite of two ops
   bool relaxed = false;                 // true: by the linear program; false: by the costliest transfer

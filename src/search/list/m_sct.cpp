@@ -1,5 +1,6 @@
 // m-SCT (Baechi, section 3.3): earliest task first, but a device is kept free for the favourite consumer of the op that
 // it ran last.
+#include "search/common/predicted_time.hpp"
 #include "search/list/earliest_task.hpp"
 #include "search/list/favourite_children.hpp"
 #include "search/list/partial_schedule.hpp"

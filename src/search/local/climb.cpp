@@ -85,7 +85,6 @@ class Climber {
     const auto choices = device_choices(units);
     for (std::uint32_t k = 1 + random.below(static_cast<std::uint32_t>(options_.kicks)); k > 0; --k) {
       const std::uint32_t unit = random.below(static_cast<std::uint32_t>(units.count()));
-      if (choices[unit].empty()) continue;  // joined on a device that cannot run it, in a placement without a time
       const std::uint8_t device = choices[unit][random.below(static_cast<std::uint32_t>(choices[unit].size()))];
       for (const std::uint32_t op : units.members[unit]) placement.device[op] = device;
     }

@@ -15,11 +15,6 @@ namespace {
 constexpr std::size_t coarsest = 32, shrink = 4;
 constexpr std::uint32_t sizes = 5;  // of the coarsest blocks: 32, 128, ... 8192
 
-bool end_at_stop() {
-  stop_point();  // throws
-  return false;
-}
-
 // One polishing.
 class Polishing {
  public:

@@ -28,14 +28,13 @@ void Fit::run_quick_placers(std::size_t width) {
 }
 
 double Fit::seconds_for_searches() const {
-  constexpr double share = 0.8, margin = 2;
+  constexpr double share = 0.8;
   const double reserve = share * *session_.seconds_left();
   const bool can_begin = margin * predicted_time("climb", *request_.problem).whole <= reserve;
   return roles_ == Roles::all && can_begin ? reserve : 0;
 }
 
 std::int64_t Fit::keep_fitting(std::vector<PortfolioEntry>& entries, double share, std::int64_t rounds) const {
-  constexpr double margin = 2;
   const auto begin = [&](const PortfolioEntry& entry) {
     return pace_ * predicted_time(entry.method, *request_.problem).whole;
   };

@@ -28,6 +28,8 @@ class Fit {
   [[nodiscard]] bool has_time_for_bounds() const;
 
  private:
+  static constexpr double margin = 2;  // a search is begun where it has this multiple of its predicted time
+
   [[nodiscard]] double seconds_for_searches() const;
   void compare(double predicted, double measured);
 
