@@ -82,7 +82,7 @@ Plan::Plan(const PublishedTable& table, const ReproductionSession& session) : ta
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (const TableMethod& method : table.methods)
       if (std::ranges::count(table.rows[r].skip, method.name) == 0) add(r, method);
-    add_own(r, PlannedCell::Column::bound, "bound", {.seconds = session.quick ? 1 : 60});
+    add_own(r, PlannedCell::Column::bound, "bound", {.seconds = session.quick ? 0.2 : 60});
     add_own(r, PlannedCell::Column::best, "best", budget_of(table.best_full, table.best_quick));
   }
 }
