@@ -229,7 +229,7 @@ Plan::PlannedRecipe Plan::plan_recipe(const RecipeRequest& request, const CellTa
                                       const std::vector<std::size_t>& rows) const {
   ConfigTable recipe = read_recipe(request.recipe, origin);
   if (!table_.search_inside)
-    for (const char* key : {"polish", "demonstrations", "demonstrations_share", "init_draws"}) recipe.erase(key);
+    for (const char* key : {"polish", "demonstrations", "demonstrations_share"}) recipe.erase(key);
   std::vector<std::pair<std::string, ConfigValue>> values;
   for (const ConfigTable* keys : request.keys) add_keys("", *keys, values);
   if (made.problem.empty()) {

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "emplace/base/error.hpp"
 
 namespace emplace::experiment::published_table_test {
@@ -185,6 +187,24 @@ TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre)
       EXPECT_TRUE(method.pretrained.empty() || table.pretrainings.at(method.pretrained).quick.evaluations)
           << entry.name;
     }
+  }
+}
+
+// So that no fine-tuned cell is slower than the zero-shot one of its row and seed.
+TEST(PublishedTable, OfGdpFineTunesFromTheDrawsOfZeroShotWithAsManyPlacementsAsWithoutPreTraining) {
+  const PublishedTable table = load_table("gdp");
+  const auto method = [&](const std::string& name) -> const TableMethod& {
+    return *std::ranges::find(table.methods, name, &TableMethod::name);
+  };
+  const TableMethod &zero_shot = method("gdp:tuned-zero-shot"), &fresh = method("gdp:tuned-fresh");
+  for (const char* name : {"gdp:tuned-fine-tuned", "gdp:tuned-fine-tuned-no-superposition"}) {
+    const TableMethod& fine_tuned = method(name);
+    EXPECT_EQ(*fine_tuned.full.evaluations, *fresh.full.evaluations + 1) << name;
+    const std::int64_t draws = fine_tuned.options.whole("init_draws", 0);
+    EXPECT_GE(draws + 1, static_cast<std::int64_t>(*zero_shot.full.evaluations)) << name;
+    EXPECT_EQ(1 + draws + 50 * fine_tuned.options.whole("ppo.samples_per_update", 0),
+              static_cast<std::int64_t>(*fine_tuned.full.evaluations))
+        << name << ": 50 updates";
   }
 }
 
