@@ -1,6 +1,7 @@
 """Runs the program `emplace`, which is on the PATH."""
 
 import csv
+import hashlib
 import json
 import os
 import pathlib
@@ -77,6 +78,12 @@ def run(*arguments):
 @cache
 def version():
     return run("--version").strip()
+
+
+@cache
+def build():
+    """The version with a digest of the program on the PATH, which every change of it changes."""
+    return f"{version()}+{hashlib.sha256(pathlib.Path(shutil.which('emplace')).read_bytes()).hexdigest()[:8]}"
 
 
 @cache

@@ -75,8 +75,8 @@ def race(arguments):
         if program.parse_method(method)[2]:
             raise Refused(f"'{method}': a race starts from nothing")
     folder = arguments.folder
-    # Runs of the same version that had no less time are not repeated.
-    done = {key_of(each) for each in runs(folder) if each.seconds >= arguments.seconds and each.version == program.version()}
+    # Runs of the same program that had no less time are not repeated.
+    done = {key_of(each) for each in runs(folder) if each.seconds >= arguments.seconds and each.version == program.build()}
     tasks = [(which, row, method, seed) for seed in range(arguments.seeds) for which, row in wanted(arguments)[0]
              for method in arguments.methods if (row.name, method, seed) not in done]
 
@@ -91,7 +91,7 @@ def race(arguments):
         if found.placement:
             how = f"{method} --seed {seed} --seconds {arguments.seconds:g}"
             keep_if_better(arguments, which, row, problem, found.placement, {"who": "emplace", "how": how})
-        keep(folder, Run(row.name, method, seed, arguments.seconds, found.core_share, program.version(), thinned(found.curve)))
+        keep(folder, Run(row.name, method, seed, arguments.seconds, found.core_share, program.build(), thinned(found.curve)))
 
     in_parallel(arguments.jobs, run, tasks)
     return 0

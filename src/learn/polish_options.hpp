@@ -1,4 +1,4 @@
-// How much of a training goes to polishing its best samples, and how long it sees demonstrations.
+// How much of a training goes to polishing its best samples.
 #pragma once
 
 #include <cstdint>

@@ -64,6 +64,17 @@ bool is_one_of(std::span<const char* const> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+// Why no second choice of problems is drawn, although the recipe says for how many updates one is kept; "" if one is.
+std::string budget_before_next_problems(const ConfigTable& resolved) {
+  const double held = resolved.number("hold_problems");
+  const double of_update =
+      resolved.number("problems_per_update") * resolved.table(resolved.text("learner")).number("samples_per_update", 1);
+  for (const auto& [budget, per_update] : {std::pair("evaluations", of_update), {"updates", 1.0}})
+    if (resolved.contains(budget) && resolved.number(budget) / per_update <= held)
+      return fmt::format("{}, so that the problems of the first update are those of all", said(resolved, budget));
+  return "";
+}
+
 // Why `key` of the recipe itself has no effect with this value.
 std::string why_idle_in_recipe(const ConfigTable& resolved, const std::string& key) {
   const ConfigValue* const problems = resolved.find("problems");
@@ -71,6 +82,8 @@ std::string why_idle_in_recipe(const ConfigTable& resolved, const std::string& k
   if (key == "problems_per_update" && is_one) return "there is one problem";
   if (key == "demonstrations_share" && plain_text(resolved.find("demonstrations")) == "false")
     return "demonstrations is false";
+  if (key == "hold_problems" && resolved.number("problems_per_update") > 0)
+    return budget_before_next_problems(resolved);
   if (key == "held_out_every" && !resolved.contains("held_out")) return "held_out is not given";
   const std::string evaluator = resolved.text("evaluator");
   if (key == "cache" && resolved.text("cache") == "none" &&

@@ -87,7 +87,7 @@ class Population {
     return keys;
   }
 
-  // Keys that decode() turns into that placement.
+  // Keys that decode() turns into that placement, with every unit on the device of its first op.
   [[nodiscard]] std::vector<float> keys_of(const Placement& placement) const {
     std::vector<float> keys(key_count());
     for (std::size_t unit = 0; unit < units_.count(); ++unit) {

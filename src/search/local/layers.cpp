@@ -71,7 +71,7 @@ class LayerSearch {
     }
     const bool merged = problem_.layer.names.size() < 2 || (round % 2 == 1 && (start == 0 || start + 1 == starts_));
     const Grouping blocks = coarsen_at_random(problem_, merged ? units_ : layers_, most_blocks_, stream(id, 1));
-    Stream random = stream(id, 2);
+    Stream random = stream(id, 0);
     std::vector<std::uint8_t> device;
     for (const auto& choices : device_choices(blocks))
       device.push_back(choices[random.below(static_cast<std::uint32_t>(choices.size()))]);

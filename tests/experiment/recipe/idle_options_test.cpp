@@ -79,6 +79,25 @@ TEST(IdleOptions, AreNamedWithThePolicyTheBudgetOrTheProblemsThatMakeThemIdle) {
   EXPECT_THAT(sentences("cache = 'all'"), IsEmpty());
 }
 
+TEST(IdleOptions, AreHeldProblemsOfARunThatEndsBeforeOthersAreDrawn) {
+  const auto of = [](const std::string& budget) {
+    const ConfigTable table = ConfigTable::parse_toml(
+        "problems = ['configs/problems/two-branches.json', 'configs/problems/two-branches.json']\npolicy = "
+        "'gdp'\nlearner = 'ppo'\n"
+        "problems_per_update = 1\nhold_problems = 20\nppo.samples_per_update = 8\n" +
+            budget,
+        "r");
+    std::vector<std::string> list;
+    for (const IdleOption& idle : idle_options(make_recipe(table).resolved())) list.push_back(sentence_of(idle));
+    return list;
+  };
+  EXPECT_THAT(of("updates = 20"), ElementsAre("hold_problems has no effect: updates is '20', so that the problems of "
+                                              "the first update are those of all"));
+  EXPECT_THAT(of("evaluations = 160"), ElementsAre(HasSubstr("hold_problems has no effect: evaluations is '160'")));
+  EXPECT_THAT(of("updates = 21"), IsEmpty());
+  EXPECT_THAT(of("evaluations = 168"), IsEmpty());
+}
+
 TEST(IdleOptions, OfRefitsAreThoseOfABudgetBelowOneWindow) {
   EXPECT_THAT(sentences("evaluations = 100\n[post]\nelite_fraction = 0.2"),
               ElementsAre("post.elite_fraction has no effect: evaluations is '100', so the training ends before the "
