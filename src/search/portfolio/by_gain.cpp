@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "emplace/problem/grouping.hpp"
 #include "search/local/chains.hpp"
@@ -33,6 +34,8 @@ void GainBandit::reward(std::size_t arm, double gained, double cost) {
 
 namespace {
 
+constexpr std::string_view policy_search = "learned";  // a trained policy's draws, improved
+
 // The share of the rest of the budget in which a search on this problem can show what it is worth, if `width` of them
 // run in parallel; it may be more than 1. A search with large blocks first gains when it has come down to single ops,
 // which takes a few passes over all units.
@@ -54,7 +57,7 @@ double left_of(const SearchSession& session) {
 // The searches' positions in the list, in the order in which they get their first slices from a local optimum: first
 // those that improve most problems there.
 std::vector<std::size_t> by_promise(const std::vector<PortfolioEntry>& searches) {
-  constexpr std::string_view promise[] = {"climb", "learned", "ruin", "layers", "tabu", contracted_search, "brkga"};
+  constexpr std::string_view promise[] = {"climb", policy_search, "ruin", "layers", "tabu", contracted_search, "brkga"};
   std::vector<std::size_t> order(searches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::find(promise, searches[i].method); });
@@ -120,9 +123,13 @@ class Slices {
     return at == searches_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - searches_.begin()));
   }
 
-  // Where a line is too short to show what it is worth, there is only one.
+  // Where a line is too short to show what it is worth, there is only one. With a budget of evaluations it begins with
+  // a trained policy's draws: each counts no more than a move, and where not even one descent fits, the start decides.
+  // With a budget of seconds, in which a draw takes as long as hundreds of moves, they do not pay.
   void begin_with_one_line(std::vector<PortfolioEntry> beside) {
-    constexpr double of_contracted = 0.4, of_second = 0.3;
+    constexpr double of_policy = 1.0 / 16, of_contracted = 0.4, of_second = 0.3;
+    if (const auto policy = position_of(policy_search); policy && session_.counts_evaluations())
+      run({*policy, *policy}, of_policy, std::exchange(beside, {}));
     if (!contracted_) return run({1, 1}, std::clamp(descent_, 2 * most_of_line, 1.0), std::move(beside));
     run({*contracted_, *contracted_}, of_contracted, std::move(beside));
     run({1, 1}, of_second, {});

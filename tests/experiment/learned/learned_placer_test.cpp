@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -89,6 +90,18 @@ TEST(Learned, IsNeverWorseThanTheQuickPlacersWithinItsBudget) {
     for (const char* quick : {"single", "heft", "contiguous", "peft", "greedy"})
       EXPECT_FALSE(better(place(quick, problem, 100).outcome, found.outcome)) << source << ": " << quick;
   }
+}
+
+// A descent through all units of this graph would take more than these evaluations.
+TEST(Learned, TakesPartInBestAlsoWhereOnlyOneLineFitsTheEvaluations) {
+  const Problem problem = zoo("zoo:rnnlm?layers=2&training=true@drawn-905");
+  for (const char* method : {"best", "learned"}) {
+    const search::PlacerResult found = place(method, problem, 3000);
+    EXPECT_TRUE(std::ranges::any_of(found.steps, [](const auto& step) { return step.method == "learned"; })) << method;
+    EXPECT_LE(found.evaluations, 3000U);
+  }
+  const search::PlacerResult without = place("best", problem, 3000, Schedule::fifo, "without = 'learned'");
+  EXPECT_TRUE(std::ranges::none_of(without.steps, [](const auto& step) { return step.method == "learned"; }));
 }
 
 TEST(Learned, GivesTheSameBitsTwiceAlsoWithFineTuningBetweenRounds) {
