@@ -41,6 +41,14 @@ struct Levels {
     while (trainer->updates() < updates) trainer->step();
     return trainer->best().front().outcome.makespan;
   }
+  // Of the likeliest decisions after so many updates. The best sample says little: of three blocks few placements
+  // exist.
+  Ticks likeliest_after(std::uint64_t updates) {
+    best_of(updates);
+    const Placement placement = test::greedy(*policy, 0).placement;
+    const evaluate::EvaluationJob job{0, &placement};
+    return evaluator->evaluate(std::span(&job, 1)).front().makespan;
+  }
   Problem problem;
   std::vector<policy::PolicyProblem> list;
   std::unique_ptr<policy::Policy> policy;
@@ -84,8 +92,8 @@ TEST(PostLevels, BlocksDoubleUntilTheUnitsAreReachedWithAllPartsOfTheMethodAndWi
 TEST(PostLevels, FindTheUncutChainThatIndependentUnitsMiss) {
   int solved_without = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    EXPECT_EQ(Levels(coarse(), seed).best_of(100), 48 * ms) << "seed " << seed;
-    solved_without += Levels(ConfigTable{}, seed).best_of(100) == 48 * ms;
+    EXPECT_EQ(Levels(coarse(), seed).likeliest_after(100), 48 * ms) << "seed " << seed;
+    solved_without += Levels(ConfigTable{}, seed).likeliest_after(100) == 48 * ms;
   }
   EXPECT_LT(solved_without, 5) << "the case is too easy to show anything";
 }
