@@ -53,6 +53,22 @@ TEST_F(Launchers, SayHowTheyAreUsed) {
   EXPECT_GE(count, 5U);
 }
 
+// And do nothing else, whatever follows.
+TEST(Scripts, SayHowTheyAreUsed) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(EMPLACE_SOURCE) + "/scripts")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string usage = "Usage: scripts/" + entry.path().filename().string(), text = read_file(entry.path());
+    if (!text.starts_with("#!/usr/bin/env bash") || text.find(usage) == std::string::npos) continue;
+    const Finished help = run({entry.path(), "--help"});
+    EXPECT_EQ(help.exit_code, 0) << usage;
+    EXPECT_THAT(help.out, HasSubstr(usage));
+    EXPECT_EQ(help.err, "") << usage;
+    ++count;
+  }
+  EXPECT_GE(count, 20U);
+}
+
 TEST_F(Launchers, HandExportWhatSaysHowTheGraphWasMade) {
   fake("emplace");
   fake("emplace-measure-onnx");
