@@ -1,7 +1,6 @@
 """Runs of placers with policies, each made once: a line of runs.jsonl in the folder of a measurement."""
 
 import datetime
-import hashlib
 import json
 import math
 import pathlib
@@ -49,10 +48,6 @@ def model_of(problem):
 
 
 @cache
-def digest(file):
-    return hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()[:16]
-
-
 @cache
 def check_content(row):
     if program.Problem(row.problem, row.objective, row.schedule).digest != row.digest:
@@ -115,9 +110,9 @@ class Measurement:
         self.busy = self.made_s = 0  # seconds of runs by the clock, and of their budgets
 
     def key(self, row, method, seed):
-        policy = digest(self.policies.path(method.policy, seed) / "checkpoint.h5") if method.policy else ""
+        policy = program.digest(self.policies.path(method.policy, seed) / "checkpoint.h5") if method.policy else ""
         return (row.problem, " ".join([method.placer, *method.options]), method.seconds, self.arguments.cores, seed, policy,
-                digest(self.program))
+                program.digest(self.program))
 
     def missing(self, wanted):
         """The runs of the tables, seed by seed, so that those that are compared are near in time."""

@@ -80,10 +80,14 @@ def version():
     return run("--version").strip()
 
 
+def digest(file):
+    return hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()[:16]
+
+
 @cache
 def build():
     """The version with a digest of the program on the PATH, which every change of it changes."""
-    return f"{version()}+{hashlib.sha256(pathlib.Path(shutil.which('emplace')).read_bytes()).hexdigest()[:8]}"
+    return f"{version()}+{digest(shutil.which('emplace'))}"
 
 
 @cache

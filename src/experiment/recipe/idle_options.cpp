@@ -64,15 +64,29 @@ bool is_one_of(std::span<const char* const> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+struct UpdateBudget {
+  std::string said;  // "evaluations is '400'"
+  double updates;
+};
+
+// The budget that ends the training first, in updates of so many problems; none without a budget.
+std::optional<UpdateBudget> update_budget(const ConfigTable& resolved, const ConfigTable& learner,
+                                          double problems = 1) {
+  std::optional<UpdateBudget> first;
+  for (const auto& [budget, per_update] :
+       {std::pair("evaluations", problems * learner.number("samples_per_update")), {"updates", 1.0}})
+    if (resolved.contains(budget))
+      if (const double updates = resolved.number(budget) / per_update; !first || updates < first->updates)
+        first = {said(resolved, budget), updates};
+  return first;
+}
+
 // Why no second choice of problems is drawn, although the recipe says for how many updates one is kept; "" if one is.
 std::string budget_before_next_problems(const ConfigTable& resolved) {
-  const double held = resolved.number("hold_problems");
-  const double of_update =
-      resolved.number("problems_per_update") * resolved.table(resolved.text("learner")).number("samples_per_update", 1);
-  for (const auto& [budget, per_update] : {std::pair("evaluations", of_update), {"updates", 1.0}})
-    if (resolved.contains(budget) && resolved.number(budget) / per_update <= held)
-      return fmt::format("{}, so that the problems of the first update are those of all", said(resolved, budget));
-  return "";
+  const auto budget =
+      update_budget(resolved, resolved.table(resolved.text("learner")), resolved.number("problems_per_update"));
+  if (!budget || budget->updates > resolved.number("hold_problems")) return "";
+  return fmt::format("{}, so that the problems of the first update are those of all", budget->said);
 }
 
 // Why `key` of the recipe itself has no effect with this value.
@@ -101,22 +115,6 @@ std::string budget_before_refit(const ConfigTable& resolved) {
       return fmt::format("{}, so the training ends before the first refit (post.window is {})", said(resolved, budget),
                          window);
   return "";
-}
-
-struct UpdateBudget {
-  std::string said;  // "evaluations is '400'"
-  double updates;
-};
-
-// The budget that ends the training first, in updates; none without a budget.
-std::optional<UpdateBudget> update_budget(const ConfigTable& resolved, const ConfigTable& learner) {
-  std::optional<UpdateBudget> first;
-  for (const auto& [budget, per_update] :
-       {std::pair("evaluations", learner.number("samples_per_update")), {"updates", 1.0}})
-    if (resolved.contains(budget))
-      if (const double updates = resolved.number(budget) / per_update; !first || updates < first->updates)
-        first = {said(resolved, budget), updates};
-  return first;
 }
 
 // Why the learning rate, whose decay counts the optimizer's steps, never decays; "" if it does.
