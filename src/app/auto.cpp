@@ -81,7 +81,8 @@ void print_references(const verdict::References& references) {
     else
       found += no_single_device(references);
   }
-  log_info("first verdict: {}; no placement is faster than {}", found, time(references.bound.ticks));
+  log_info("first verdict: {}; no placement is faster than {} ({}, a quick bound)", found, time(references.bound.ticks),
+           verdict::proof_text(references.bound));
 }
 
 verdict::Subject subject_of(const Arguments& arguments, const Output& output, const Problem& problem,
@@ -184,8 +185,9 @@ experiment::AutomaticResult find_placement(const Arguments& arguments, const Out
   request.stop = [] { return stop_requested(); };
   request.on_references = print_references;
   request.on_progress = [&](std::string_view phase, std::optional<Ticks> best, double share) {
-    progress.update(std::min(share, 0.999),
-                    fmt::format("{}  best {}", phase, best ? human_seconds(to_seconds(*best)) : "none"));
+    progress.update(
+        std::min(share, 0.999),
+        fmt::format("{}: {} so far", phase, best ? "step time " + human_seconds(to_seconds(*best)) : "no placement"));
   };
   experiment::AutomaticResult result = experiment::place_automatically(request);
   progress.finish();
@@ -245,11 +247,15 @@ Action add_auto(CommandLine& cli) {
                  "Write the placement JSON here (default: MODEL.placement.json), and beside it its report as .html")
       .type_name("FILE")
       .not_empty();
-  cli.add_option("--seconds", arguments->seconds, "Time for everything together (60 where not given)");
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
+  cli.add_option("--seconds", arguments->seconds, "Time for everything together (default 60)");
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream (default 0)").at_least(0);
   arguments->graph.add(cli);
   arguments->constraints.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Examples:\n"
+      "  emplace auto model.onnx k40x2\n"
+      "  emplace auto 'zoo:nmt?layers=2' k40x2 --training --seconds 20 -o nmt.json");
   return [arguments](dist::World* world) { return run_auto(*arguments, world); };
 }
 

@@ -74,10 +74,14 @@ Action add_bound(CommandLine& cli) {
   using namespace bound_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
-  cli.add_option("--seconds", arguments->seconds, "Budget: seconds for all methods together (10 where not given)");
+  cli.add_option("--seconds", arguments->seconds, "Budget: seconds for all methods together (default 10)");
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Examples:\n"
+      "  emplace bound problem.json\n"
+      "  emplace bound 'zoo:inception-v3?batch=32@k40x2' --seconds 60");
   return [arguments](dist::World*) { return run_bound(*arguments); };
 }
 

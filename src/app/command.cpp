@@ -76,7 +76,8 @@ void GraphArguments::add(CommandLine& cli, bool with_fuse) {
   if (with_fuse)
     cli.add_flag("--fuse", fuse,
                  "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
-  cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam")
+  cli.add_option("--optimizer", optimizer,
+                 "State kept for each parameter, with --training: sgd (default), momentum or adam")
       .type_name("sgd|momentum|adam");
   cli.add_flag("--allow-unsized", allow_unsized,
                "Accept a model with tensors of unknown size at more than 1 % of its ops; they count 0 bytes");

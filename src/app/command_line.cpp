@@ -92,7 +92,7 @@ void CommandLine::add_flag(const std::string& names, bool& value, const std::str
   command_->add_flag(names, value, help);
 }
 
-void CommandLine::footer(const std::string& text) { command_->footer(text); }
+void CommandLine::footer(const std::string& text) { command_->footer(text + "\n\n" + program().get_footer()); }
 
 const CLI::App& CommandLine::program() const { return *command_->get_parent(); }
 

@@ -52,7 +52,7 @@ class CommandLine {
   ArgumentOption add_option(const std::string& names, std::uint64_t& value, const std::string& help);
   ArgumentOption add_option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& help);
   void add_flag(const std::string& names, bool& value, const std::string& help);
-  // Text below the list of arguments in the help.
+  // Text below the list of arguments in the help, above that of the whole program.
   void footer(const std::string& text);
 
   // The whole program, of which this is a command.

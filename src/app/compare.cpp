@@ -1,8 +1,12 @@
 // emplace compare PROBLEM PLACEMENT PLACEMENT...
+#include <fmt/core.h>
+
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/given_placement.hpp"
 #include "app/objective.hpp"
+#include "base/text.hpp"
 #include "report/comparison.hpp"
 
 namespace emplace::app {
@@ -18,6 +22,23 @@ struct Arguments {
   bool json = false;
 };
 
+// The verdict on the best of them.
+std::string verdict_text(const Arguments& arguments, const Problem& problem,
+                         const std::vector<report::NamedPlacement>& placements, const report::Comparison& comparison) {
+  const report::NamedPlacement& best = placements[comparison.best];
+  const Outcome& outcome = comparison.placements[comparison.best].outcome;
+  const verdict::Verdict verdict =
+      verdict_on({.source = arguments.problem,
+                  .file = best.name,
+                  .options = arguments.graph.options(),
+                  .problem = &problem,
+                  .placement = &best.placement,
+                  .scoring = {best.schedule, arguments.objective.get(), arguments.objective.pipeline()},
+                  .outcome = outcome});
+  return fmt::format("\n{}: {}\n{}", outcome.feasible() ? "the best of them" : "none is feasible; the nearest",
+                     printable(best.name), verdict::text_of(verdict));
+}
+
 ExitCode run_compare(const Arguments& arguments) {
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   std::vector<report::NamedPlacement> placements;
@@ -28,8 +49,9 @@ ExitCode run_compare(const Arguments& arguments) {
   std::optional<simulate::PipelineOptions> pipeline;
   if (arguments.objective.get() == Objective::pipeline) pipeline = arguments.objective.pipeline();
   const report::Comparison comparison = report::compare(problem, placements, pipeline);
-  write_output(
-      "", arguments.json ? report::comparison_json(problem, comparison) : report::comparison_text(problem, comparison));
+  write_output("", arguments.json ? report::comparison_json(problem, comparison)
+                                  : report::comparison_text(problem, comparison) +
+                                        verdict_text(arguments, problem, placements, comparison));
   return ExitCode::done;
 }
 
@@ -48,6 +70,9 @@ Action add_compare(CommandLine& cli) {
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Example:\n"
+      "  emplace compare problem.json heft.json best.json");
   return [arguments](dist::World*) { return run_compare(*arguments); };
 }
 

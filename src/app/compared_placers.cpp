@@ -83,9 +83,10 @@ ComparedPlacers compare_with_placers(const experiment::Training& training, evalu
     const auto done = static_cast<double>(number++);
     progress.begin_part(done / all, doing);
     request.on_progress = [&](const search::PlacerProgress& news) {
-      progress.update(
-          (done + std::min(news.progress, 0.999)) / all,
-          news.best.timed() ? fmt::format("{}  best {}", doing, human_seconds(to_seconds(news.best.makespan))) : doing);
+      progress.update((done + std::min(news.progress, 0.999)) / all,
+                      news.best.timed()
+                          ? fmt::format("{}: {} so far", doing, human_seconds(to_seconds(news.best.makespan)))
+                          : doing);
     };
     try {
       const search::PlacerResult result = search::place_with(method, request, ConfigTable("compare"));

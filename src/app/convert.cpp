@@ -142,7 +142,10 @@ Action add_convert(CommandLine& cli) {
       "       'emplace device: NAME', and the model's metadata count the nodes of each device. Nodes that were folded\n"
       "       away before placing have none. Weights in files beside the model stay there: FILE must be there too.\n"
       ".json  the problem that `emplace cost` makes of GRAPH and MACHINE.\n"
-      "Give --batch, --shape and --training as they were when the placement was made.");
+      "Give --batch, --shape and --training as they were when the placement was made.\n\n"
+      "Examples:\n"
+      "  emplace convert model.onnx --placement best.json -o model.dot\n"
+      "  emplace convert model.onnx --machine k40x2 -o problem.json");
   return [arguments](dist::World*) { return run_convert(*arguments); };
 }
 

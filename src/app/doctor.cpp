@@ -238,7 +238,10 @@ constexpr const char* doctor_help =
     "With a recipe: changes one input at a time, trains a little, and lists the inputs whose change has no effect on\n"
     "rewards, parameters and best placement: options that another one switches off. Ends with 0 unless a key that "
     "must\n"
-    "have no effect (threads, workers, ...) has one, or the same recipe gives different bits the second time.";
+    "have no effect (threads, workers, ...) has one, or the same recipe gives different bits the second time.\n\n"
+    "Examples:\n"
+    "  emplace doctor\n"
+    "  emplace doctor post problem.json --updates 2 --seconds 20";
 
 }  // namespace doctor_command
 
@@ -250,8 +253,8 @@ Action add_doctor(CommandLine& cli) {
       .type_name("RECIPE");
   cli.add_option("overrides", arguments->words.overrides, "The recipe's PROBLEM, and key=value pairs over the recipe")
       .type_name("[PROBLEM] KEY=VALUE");
-  cli.add_option("--updates", arguments->updates, "Updates of each short training (20)").at_least(1);
-  cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)");
+  cli.add_option("--updates", arguments->updates, "Updates of each short training (default 20)").at_least(1);
+  cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (default 120)");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(doctor_help);
   return [arguments](dist::World* world) {

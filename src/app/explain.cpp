@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/given_placement.hpp"
 #include "base/progress.hpp"
 #include "report/explanation.hpp"
 
@@ -36,8 +37,15 @@ ExitCode run_explain(const Arguments& arguments) {
       report::explain(problem, placement, schedule, limits,
                       [&](std::string_view doing, double share) { progress.update(share, std::string(doing)); });
   progress.finish();
-  write_output("", arguments.json ? report::explanation_json(problem, placement, explanation)
-                                  : report::explanation_text(problem, placement, explanation));
+  const verdict::Verdict verdict = verdict_on({.source = arguments.problem,
+                                               .file = arguments.placement,
+                                               .options = arguments.graph.options(),
+                                               .problem = &problem,
+                                               .placement = &placement,
+                                               .scoring = {schedule, Objective::step},
+                                               .outcome = explanation.outcome});
+  write_output("", arguments.json ? report::explanation_json(problem, placement, explanation, verdict)
+                                  : report::explanation_text(problem, placement, explanation, verdict));
   return ExitCode::done;
 }
 
@@ -56,6 +64,9 @@ Action add_explain(CommandLine& cli) {
       .type_name("step");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Example:\n"
+      "  emplace explain problem.json best.json");
   return [arguments](dist::World*) { return run_explain(*arguments); };
 }
 

@@ -158,17 +158,22 @@ Action add_fit(CommandLine& cli) {
       .type_name("MODEL")
       .required();
   cli.add_option("machine", a->machine, "Machine: a preset or a TOML file").type_name("MACHINE").required();
-  cli.add_option("--context", a->context, "Tokens for which the KV cache of each sequence has room (4096)").at_least(1);
-  cli.add_option("--sequences", a->sequences, "Sequences that are answered at the same time").at_least(1);
-  cli.add_option("--kv-type", a->kv_type, "Type of keys and values in the cache: F16, Q8_0, ...").type_name("TYPE");
-  cli.add_option("--prompt", a->prompt, "Tokens of the prompt whose first answer is timed (512)").at_least(1);
-  cli.add_option("--micro-batch", a->micro_batch, "Tokens of a prompt that are computed at one time").at_least(1);
+  cli.add_option("--context", a->context, "Tokens for which the KV cache of each sequence has room (default 4096)")
+      .at_least(1);
+  cli.add_option("--sequences", a->sequences, "Sequences that are answered at the same time (default 1)").at_least(1);
+  cli.add_option("--kv-type", a->kv_type, "Type of keys and values in the cache: F16 (default), Q8_0, ...")
+      .type_name("TYPE");
+  cli.add_option("--prompt", a->prompt, "Tokens of the prompt whose first answer is timed (default 512)").at_least(1);
+  cli.add_option("--micro-batch", a->micro_batch, "Tokens of a prompt that are computed at one time (default 512)")
+      .at_least(1);
   cli.add_option("--objective", a->objective,
-                 "What is wanted: latency (the time of a token) or throughput (the tokens of a full pipeline)")
+                 "What is wanted: latency (default), the time of a token, or throughput, the tokens of a full pipeline")
       .type_name("latency|throughput");
-  cli.add_option("--runtime", a->runtime, "What runs the plan: llama.cpp, vllm, ... (`emplace list runtimes`)")
+  cli.add_option("--runtime", a->runtime,
+                 "What runs the plan: llama.cpp (default), vllm, ... (`emplace list runtimes`)")
       .type_name("RUNTIME");
-  cli.add_option("--reserve", a->reserve, "Memory that stays free on each accelerator").type_name("SIZE");
+  cli.add_option("--reserve", a->reserve, "Memory that stays free on each accelerator (default 512MiB)")
+      .type_name("SIZE");
   cli.add_flag("--layers-in-order", a->layers_in_order,
                "Only plans with each layer on one device, once: neither tensor-parallel nor replicas");
   cli.add_flag("--what-if", a->what_if, "Also a table of other contexts and numbers of sequences");
@@ -180,6 +185,9 @@ Action add_fit(CommandLine& cli) {
       .type_name("FILE")
       .not_empty();
   cli.add_flag("--json", a->json, "Print JSON");
+  cli.footer(
+      "Example:\n"
+      "  emplace fit model.gguf laptop --context 8192 --what-if");
   return [a](dist::World*) { return fit_command::run(*a); };
 }
 

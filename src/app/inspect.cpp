@@ -286,6 +286,11 @@ Action add_inspect(CommandLine& cli) {
   arguments->graph.add(cli);
   cli.add_flag("--names", arguments->names, "Also list the devices and ops of a problem, in its order");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Examples:\n"
+      "  emplace inspect model.onnx\n"
+      "  emplace inspect zoo:bert-base@k40x2\n"
+      "  emplace inspect runs/mine");
   return [arguments](dist::World*) { return run_inspect(*arguments); };
 }
 

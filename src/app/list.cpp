@@ -133,6 +133,9 @@ Action add_list(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("kind", arguments->kind, "What to list").type_name(join(kind_names(), "|"));
   cli.add_flag("--json", arguments->json, "Print the list as one JSON array");
+  cli.footer(
+      "Example:\n"
+      "  emplace list placers");
   return [arguments](dist::World*) {
     if (arguments->kind == "recipes") {
       if (arguments->json)

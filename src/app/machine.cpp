@@ -116,7 +116,7 @@ Action add_machine(CommandLine& cli) {
   cli.add_option("-o,--output", arguments->output, "Write the machine here (TOML); standard output without it")
       .type_name("FILE")
       .not_empty();
-  cli.add_option("--name", arguments->name, "Name of the machine").type_name("NAME").not_empty();
+  cli.add_option("--name", arguments->name, "Name of the machine (default this-host)").type_name("NAME").not_empty();
   cli.add_flag("--json", arguments->json, "Print the devices and the guesses as one JSON object (needs -o)");
   cli.footer(
       "Reads cores, clock, vector units, caches and memory from /proc and /sys, PCIe links and GPUs from /sys, and "

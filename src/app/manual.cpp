@@ -62,6 +62,14 @@ std::string usage(const CLI::App& command) {
   return text + fmt::format(" [{} ...]", italic("option"));
 }
 
+// Without that of the whole program, which is in the manual once.
+std::string own_footer(const CLI::App& command) {
+  std::string footer = command.get_footer();
+  if (const std::string common = command.get_parent()->get_footer(); footer.ends_with(common))
+    footer.resize(footer.size() - common.size());
+  return footer.substr(0, footer.find_last_not_of('\n') + 1);
+}
+
 void describe_command(const CLI::App& command) {
   fmt::print(".SS {}\n{}\n.PP\n{}.\n", plain(command.get_name()), usage(command), plain(command.get_description()));
   for (const CLI::Option* option : command.get_options()) {
@@ -76,7 +84,7 @@ void describe_command(const CLI::App& command) {
     if (option->get_items_expected_max() > 0) head += " " + italic(value_type(*option));
     item(head, option->get_description());
   }
-  const std::string footer = command.get_footer();
+  const std::string footer = own_footer(command);
   // The keys of train's footer are in the section RECIPES, with those of the methods.
   if (footer.empty() || footer.starts_with(recipe_keys_title)) return;
   fmt::print(".PP\n");

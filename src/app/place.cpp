@@ -58,8 +58,8 @@ class Watch {
     };
     request.on_progress = [this](const search::PlacerProgress& news) {
       curve_.add(elapsed(), news.evaluations, news.best);
-      text_ = fmt::format("{}  best {}{}  {} evaluations", news.method,
-                          news.best.timed() ? human_seconds(to_seconds(news.best.makespan)) : "none",
+      text_ = fmt::format("{}: {}{} so far, {} evaluations", news.method,
+                          news.best.timed() ? human_seconds(to_seconds(news.best.makespan)) : "nothing",
                           news.best.feasible() || !news.best.timed() ? "" : " (infeasible)", news.evaluations);
       if (!seconds_) update(news.progress);
     };
@@ -192,6 +192,7 @@ Judged judge(const Arguments& arguments, Placed& placed, search::PlacerRequest r
   judged.references =
       verdict::find_references(request, are_known ? verdict::QuickTime{.predicted = 0} : verdict::QuickTime());
   judged.proof = search::proof_of(placed.result, arguments.method, judged.references.bound);
+  judged.references.is_quick_bound = judged.references.bound.method == judged.proof.bound.method;
   judged.references.bound = judged.proof.bound;
   judged.subject = {.method = arguments.method,
                     .outcome = placed.result.outcome,
@@ -351,8 +352,10 @@ Action add_place(CommandLine& cli) {
                  "Place at most this number of units, the ones that a recipe's `groups` gives a policy: a search then "
                  "finds what such a policy could")
       .at_least(1);
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream (default 0)").at_least(0);
+  cli.add_option("--evaluations", arguments->evaluations,
+                 "Budget: placements simulated (default: as many as the method takes, see `emplace list placers`)")
+      .at_least(0);
   cli.add_option(
       "--seconds", arguments->seconds,
       "Budget: seconds of search, from when the problem has been read; the verdict after it takes a moment more");
@@ -361,6 +364,12 @@ Action add_place(CommandLine& cli) {
   arguments->graph.add(cli);
   arguments->constraints.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Examples:\n"
+      "  emplace place best 'zoo:inception-v3?batch=32@k40x2' --seconds 30 -o best.json\n"
+      "  emplace place heft problem.json -o heft.json\n"
+      "  emplace place tabu problem.json --evaluations 10000 --start heft.json -o tabu.json\n"
+      "  emplace place --policy runs/mine problem.json -o learned.json");
   return [arguments](dist::World* world) { return run_place(*arguments, world); };
 }
 

@@ -6,18 +6,17 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/given_placement.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "experiment/recipe/recipe.hpp"
-#include "experiment/run/next_commands.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "report/placement_page.hpp"
 #include "report/run_page.hpp"
 #include "report/sweep_head.hpp"
 #include "report/sweep_page.hpp"
-#include "verdict/infeasible.hpp"
 
 namespace emplace::app {
 
@@ -170,19 +169,17 @@ ExitCode report_placement(const Arguments& arguments) {
       verdict::find_references(experiment::request_for(*loaded, scoring, backend), {.predicted = 2});
   const search::BoundReport bounds = search::lower_bounds(problem, scoring.objective, arguments.seconds);
   if (!bounds.infeasible && bounds.best().ticks > references.bound.ticks) references.bound = bounds.best();
+  references.is_quick_bound = false;
   const evaluate::EvaluationJob job{0, &read.placement};
-  verdict::Subject subject{.method = placement_file,
-                           .was_given = true,
-                           .outcome = backend.evaluator->evaluate(std::span(&job, 1)).front(),
-                           .why_nothing = bounds.infeasible.value_or(""),
-                           .commands = experiment::next_commands({.source = problem_source,
-                                                                  .options = arguments.graph.options(),
-                                                                  .schedule = scoring.schedule,
-                                                                  .file = placement_file,
-                                                                  .has_page = true,
-                                                                  .problem = &problem,
-                                                                  .placement = &read.placement})};
-  verdict::explain_infeasible(subject, problem, read.placement, scoring);
+  verdict::Subject subject = subject_of({.source = problem_source,
+                                         .file = placement_file,
+                                         .options = arguments.graph.options(),
+                                         .problem = &problem,
+                                         .placement = &read.placement,
+                                         .scoring = scoring,
+                                         .outcome = backend.evaluator->evaluate(std::span(&job, 1)).front(),
+                                         .has_page = true});
+  if (bounds.infeasible) subject.why_nothing = *bounds.infeasible;
   const verdict::Verdict verdict = verdict::judge(scoring.objective, subject, references);
   write_file(file, report::placement_page({.source = problem_source,
                                            .method = placement_file,
@@ -192,8 +189,14 @@ ExitCode report_placement(const Arguments& arguments) {
                                            .scoring = scoring,
                                            .bound = references.bound},
                                           verdict));
-  print_done(file, {{"kind", "placement"}, {"folders", arguments.folders}, {"placements", 1}}, "1 placement",
-             arguments.json);
+  print_done(file,
+             {{"kind", "placement"},
+              {"folders", arguments.folders},
+              {"placements", 1},
+              {"verdict", verdict.sentences},
+              {"next", verdict.next.empty() ? Json(nullptr) : Json(verdict.next)}},
+             "1 placement", arguments.json);
+  if (!arguments.json) fmt::print("\n{}", verdict::text_of(verdict));
   return ExitCode::done;
 }
 
@@ -231,11 +234,12 @@ Action add_report(CommandLine& cli) {
                  "Folder of a sweep, folders of one or more runs, or a PROBLEM and its PLACEMENT")
       .type_name("RUN")
       .required();
-  cli.add_option("-o,--output", arguments->output, "File to write; report.html in the (first) folder by default")
+  cli.add_option("-o,--output", arguments->output,
+                 "File to write (default: report.html in the first folder, or the placement's name with .html)")
       .type_name("FILE")
       .not_empty();
   cli.add_option("--seconds", arguments->seconds,
-                 "Budget: seconds to prove the lower bound (4 where not given); a run's folder keeps what was proved");
+                 "Budget: seconds to prove the lower bound (default 4); a run's folder keeps what was proved");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);

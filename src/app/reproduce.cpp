@@ -136,9 +136,11 @@ Action add_reproduce(CommandLine& cli) {
       .type_name("TABLE")
       .required();
   cli.add_flag("--quick", arguments->quick, "Smaller budgets and fewer seeds: minutes on two cores");
-  cli.add_option("--seeds", arguments->seeds, "At most this many seeds in each cell; cells made before are kept")
+  cli.add_option(
+         "--seeds", arguments->seeds,
+         "At most this many seeds in each cell (default: as many as the table says); cells made before are kept")
       .within(1, 1000);
-  cli.add_option("-o,--output", arguments->folder, "The folder; runs/TABLE, or runs/TABLE-quick, by default")
+  cli.add_option("-o,--output", arguments->folder, "The folder (default: runs/TABLE, or runs/TABLE-quick)")
       .type_name("FOLDER")
       .not_empty();
   cli.add_option("--files", arguments->files,
@@ -146,7 +148,8 @@ Action add_reproduce(CommandLine& cli) {
                  "the one of scripts/hsdag-graphs")
       .type_name("FOLDER")
       .not_empty();
-  cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell").within(1, 1'000'000);
+  cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell (default 1)")
+      .within(1, 1'000'000);
   arguments->time_limit.add(cli, "with checkpoints and exit code 75");
   cli.add_flag("--json", arguments->json, "Print the table as one JSON object");
   cli.footer(reproduce_help);

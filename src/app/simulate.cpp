@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/given_placement.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "app/serving.hpp"
@@ -96,6 +97,22 @@ std::unique_ptr<simulate::Engine> make_engine(const Arguments& arguments, const 
   return chosen.make(problem);
 }
 
+// None for another simulator: the bound and the placers' times are those of this program's rules.
+void print_verdict(const Arguments& arguments, const Problem& problem, const ScheduledPlacement& given,
+                   const Outcome& outcome) {
+  if (!arguments.simulator.empty()) return;
+  verdict::Verdict verdict =
+      verdict_on({.source = arguments.problem,
+                  .file = arguments.placement,
+                  .options = arguments.graph.options(),
+                  .problem = &problem,
+                  .placement = &given.placement,
+                  .scoring = {given.schedule, arguments.objective.get(), arguments.objective.pipeline()},
+                  .outcome = outcome});
+  if (verdict.next.starts_with("emplace simulate ")) verdict.next.clear();  // this command
+  fmt::print("\n{}", verdict::text_of(verdict));
+}
+
 ExitCode run_simulate(const Arguments& arguments) {
   for (const std::string& output : {arguments.trace, arguments.svg})
     refuse_overwriting(output, {arguments.problem, arguments.placement});
@@ -113,7 +130,8 @@ ExitCode run_simulate(const Arguments& arguments) {
     return simulate_layout(arguments.problem, arguments.placement, arguments.json);
   }
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
-  const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
+  const ScheduledPlacement given = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
+  const auto& [placement, schedule] = given;
   const auto engine = make_engine(arguments, problem, schedule);
   Usage usage;
   simulate::Timeline timeline;
@@ -127,7 +145,9 @@ ExitCode run_simulate(const Arguments& arguments) {
     Json json = to_json(problem, outcome, usage, objective);
     if (!outcome.feasible()) json["reason"] = reason;
     print_json(json);
-  } else if (objective == Objective::pipeline) {
+    return ExitCode::done;
+  }
+  if (objective == Objective::pipeline) {
     print_tables(problem, outcome, usage, "load of the busiest device", reason);
     fmt::print("{}", load_table(problem, placement, arguments.objective.pipeline()));
   } else {
@@ -136,6 +156,7 @@ ExitCode run_simulate(const Arguments& arguments) {
                                              : fmt::format("simulator {}", arguments.simulator),
                  reason);
   }
+  print_verdict(arguments, problem, given, outcome);
   return ExitCode::done;
 }
 
@@ -159,6 +180,10 @@ Action add_simulate(CommandLine& cli) {
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(
+      "Examples:\n"
+      "  emplace simulate problem.json best.json\n"
+      "  emplace simulate problem.json best.json --svg step.svg --trace step.trace.json");
   return [arguments](dist::World*) { return run_simulate(*arguments); };
 }
 

@@ -46,7 +46,9 @@ std::string sweep_help() {
       "The sweep's folder gets config.toml, sweep.csv (a row for each trial), record.jsonl and, under trials/, a run\n"
       "folder for each trial. `emplace sweep --resume FOLDER` continues a killed or interrupted sweep; no finished\n"
       "trial is trained again. Without MPI across trials, as a job array: `emplace sweep SPACE --trial I` for I from "
-      "0.";
+      "0.\n\n"
+      "Example:\n"
+      "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep";
   return text;
 }
 

@@ -34,7 +34,11 @@ std::string recipe_keys() {
   return text +
          "\nThe run folder gets config.toml, checkpoint.h5, metrics.csv, best.placement.json, log.txt and "
          "tensorboard/.\n"
-         "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.";
+         "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.\n\n"
+         "Examples:\n"
+         "  emplace train problem.json --seconds 60\n"
+         "  emplace train post problem.json run=runs/mine --evaluations 20000\n"
+         "  emplace train --resume runs/mine evaluations=40000";
 }
 
 // The time and the message counters at one moment of the run.
@@ -136,12 +140,15 @@ Action add_train(CommandLine& cli) {
                "until the run is done");
   cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder")
       .type_name("RUN");
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
-  cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream (default: the recipe's, or 0)").at_least(0);
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated (default: the recipe's)")
+      .at_least(0);
+  cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training (default: the recipe's)");
   arguments->time_limit.add(cli, "with a checkpoint and exit code 75");
-  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order").type_name("fifo|priority|in-order");
-  cli.add_option("--objective", arguments->objective, "step or pipeline").type_name("step|pipeline");
+  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order (default: the recipe's, or fifo)")
+      .type_name("fifo|priority|in-order");
+  cli.add_option("--objective", arguments->objective, "step or pipeline (default: the recipe's, or step)")
+      .type_name("step|pipeline");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(recipe_keys());
   return [arguments](dist::World* world) { return run_training(*arguments, world); };

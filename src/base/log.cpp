@@ -7,8 +7,10 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
+#include "base/log_once.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 
@@ -30,10 +32,15 @@ class Sinks {
     const std::lock_guard lock(mutex_);
     file_.swap(file);
   }
+  [[nodiscard]] bool is_new(const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    return written_once_.insert(message).second;
+  }
 
  private:
   std::mutex mutex_;  // other threads may log while to_file() is called
   std::shared_ptr<spdlog::logger> file_;
+  std::set<std::string> written_once_;
 };
 
 Sinks& sinks() {
@@ -85,6 +92,14 @@ void write(Level level, const std::string& raw) {
   const std::string message = printable(raw);  // it may quote names from files and command lines
   sinks().screen->log(level_of(level), message);
   if (const auto file = sinks().file()) file->log(level_of(level), message);
+}
+
+void write_once(Level level, const std::string& raw) {
+  if (sinks().is_new(raw)) {
+    write(level, raw);
+  } else if (const auto file = sinks().file()) {
+    file->log(level_of(level), printable(raw));
+  }
 }
 
 bool on_terminal() { return ::isatty(STDERR_FILENO) == 1; }

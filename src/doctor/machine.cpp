@@ -57,7 +57,8 @@ Check check_tool(const std::string& name, std::span<const char* const> programs,
     for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
       if (const std::string file = folder + "/" + program; ::access(file.c_str(), X_OK) == 0)
         return {name, Level::ok, file};
-  return {name, missing, fmt::format("not here: {}", purpose)};
+  return {name, missing,
+          fmt::format("{}: {}", missing == Level::ok ? "none found, and none is needed" : "not found", purpose)};
 }
 
 }  // namespace
@@ -165,7 +166,8 @@ Check check_onnx_runtime() {
   ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr && given == nullptr)
-    return {name, Level::ok, "not here: emplace-measure-onnx loads it; ONNXRUNTIME_LIBRARY names its shared library"};
+    return {name, Level::ok,
+            "none found; only emplace-measure-onnx needs it: ONNXRUNTIME_LIBRARY names its shared library"};
   if (loaded == nullptr)
     return {name, Level::warning,
             fmt::format("cannot be loaded: {}; set ONNXRUNTIME_LIBRARY to its shared library", ::dlerror())};

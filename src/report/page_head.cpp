@@ -26,6 +26,7 @@ verdict::References references_of(const FoundPlacement& found, const Json& basel
   verdict::References references =
       verdict::find_references(experiment::request_for(*found.loaded, found.scoring, backend), {.predicted = 0});
   references.bound = bound;
+  references.is_quick_bound = false;
   std::optional<verdict::Reference> best = best_of_rows(baselines);
   if (best && (!references.quick || better(best->outcome, references.quick->outcome)))
     references.quick = std::move(best);

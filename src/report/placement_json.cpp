@@ -73,7 +73,7 @@ Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, cons
   json["feasible"] = outcome.feasible();
   json["reason"] = page_text(explanation.reason, 500);
   json["bound"] = bound.ticks;
-  json["bound_method"] = bound.method;
+  json["bound_method"] = verdict::proof_text(bound);
   json["limits"] = step ? limits_json(problem, found.placement, explanation) : Json();
   json["ops"] = ops_json(problem, found.placement, shown);
   json["timeline"] = step ? timeline_json(problem, found.placement, explanation, shown, limits) : Json();

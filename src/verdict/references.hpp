@@ -27,6 +27,7 @@ struct References {
   // ran.
   std::optional<Reference> quick;
   search::LowerBound bound;
+  bool is_quick_bound = true;     // `bound` is one that needs no search; `emplace bound` may prove a larger one
   std::uint64_t evaluations = 0;  // placements that were simulated to find them
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "emplace/search/placer.hpp"
 
 namespace emplace::verdict {
 
@@ -79,10 +80,13 @@ class Judge {
     verdict_.rows.emplace_back(what_, s_.outcome.timed() ? std::optional(time()) : std::nullopt);
     row(r_.single ? fmt::format("one device ({})", printable(r_.single_device)) : "one device", r_.single);
     if (r_.expert) row("expert", r_.expert);
-    if (const auto& [method, ticks] = best_known(); ticks)
+    if (const auto& [method, ticks] = best_known(); ticks && !has_row_of(*ticks))
       verdict_.rows.emplace_back(fmt::format("best known here ({})", printable(method)), ticks);
     if (!s_.measured && s_.why_nothing.empty())
-      verdict_.rows.emplace_back(fmt::format("bound ({})", r_.bound.method), r_.bound.ticks);
+      verdict_.rows.emplace_back(fmt::format("bound ({})", proof_text(r_.bound)), r_.bound.ticks);
+  }
+  [[nodiscard]] bool has_row_of(Ticks ticks) const {
+    return std::ranges::any_of(verdict_.rows, [&](const auto& row) { return row.second == ticks; });
   }
 
   void compare() {
@@ -92,13 +96,16 @@ class Judge {
     if (slower_than(r_.expert))
       say(fmt::format("worse than the expert's placement, which takes {}", time_text(r_.expert->outcome.makespan)));
     if (has_other_placer() && slower_than(r_.quick))
-      say(fmt::format("worse than the placement of {}, which takes {}", r_.quick->method,
-                      time_text(r_.quick->outcome.makespan)));
+      say(fmt::format("worse than the placement of {}, which takes {}{}", r_.quick->method,
+                      time_text(r_.quick->outcome.makespan),
+                      s_.without_quick ? " and had no part in this training (demonstrations=false)" : ""));
     if (r_.single && !slower_than(r_.single)) say(beside_one_device());
     if (s_.split)
       say(fmt::format("splitting gains {}, too little: {} by {}",
                       gain_text(1 - ratio(s_.split->outcome.makespan, time())), time_text(s_.split->outcome.makespan),
                       s_.split->method));
+    if (has_other_placer() && best_known().second == time() && !is_optimal())
+      say("the fastest placement that is known here");
     if (s_.measured) return;
     verdict_.about_bound = about_bound();
     say(verdict_.about_bound);
@@ -106,7 +113,8 @@ class Judge {
 
   [[nodiscard]] std::string about_bound() const {
     if (is_optimal()) return "no placement is faster: this one is optimal";
-    return fmt::format("no placement is faster than {} ({}): {}", time_text(r_.bound.ticks), r_.bound.method,
+    return fmt::format("no placement is faster than {} ({}{}): {}", time_text(r_.bound.ticks), proof_text(r_.bound),
+                       r_.is_quick_bound ? ", a quick bound; `emplace bound` may prove more" : "",
                        gap() <= equal_share ? "this one is optimal within 0.1 %"
                                             : fmt::format("at most {} could be gained", gain_text(gap())));
   }
@@ -158,6 +166,12 @@ class Judge {
 };
 
 }  // namespace
+
+std::string proof_text(const search::LowerBound& bound) {
+  const bool is_placer = std::ranges::any_of(
+      search::placers(), [&](const search::PlacerEntry& entry) { return entry.name == bound.method; });
+  return is_placer ? fmt::format("proved by the placer {}", bound.method) : bound.method;
+}
 
 Verdict judge(Objective objective, const Subject& subject, const References& references) {
   return Judge(objective, subject, references).verdict();

@@ -44,6 +44,7 @@ struct Subject {
   Outcome outcome;
   bool proved_optimal = false;
   bool measured = false;                // by another evaluator than the simulator: bounds do not hold
+  bool without_quick = false;           // a training that does not begin with the quick placers' placements
   std::string reason = {};              // why the placement is not feasible; "": feasible, or not known
   std::string why_nothing = {};         // the proof that no placement is feasible; "": not proved
   std::optional<Reference> split = {};  // a faster placement, left out because it gains too little over one device
@@ -61,6 +62,9 @@ struct Verdict {
 
   [[nodiscard]] bool empty() const { return rows.empty() && sentences.empty() && next.empty(); }
 };
+
+// How a bound was proved: the method of `emplace bound`, or the placer that proved it while it searched.
+std::string proof_text(const search::LowerBound& bound);
 
 // Times that differ by at most 0.1 % are equal in words.
 Verdict judge(Objective objective, const Subject& subject, const References& references);

@@ -1,4 +1,4 @@
-#include "base/log.hpp"
+#include "base/log_once.hpp"
 
 #include <gmock/gmock.h>
 
@@ -50,6 +50,17 @@ TEST_F(LogFile, IsOpenedAndClosedWhileOtherThreadsWrite) {
   ends = true;
   for (std::thread& writer : writers) writer.join();
   EXPECT_GT(written, 0U);
+}
+
+TEST_F(LogFile, HasEachMessageThatStandardErrorGetsOnce) {
+  ::testing::internal::CaptureStderr();
+  log::configure(log::Level::info, false);
+  for (const char* run : {"1.txt", "2.txt"}) {
+    log::to_file(folder_ / run);
+    log::write_once(log::Level::warning, "said of every run");
+    EXPECT_THAT(read_file(folder_ / run), HasSubstr("said of every run"));
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warning: said of every run\n");
 }
 
 }  // namespace

@@ -242,5 +242,18 @@ TEST_F(Contract, EveryCommandExplainsItself) {
   }
 }
 
+TEST_F(Contract, EveryCommandShowsAnExampleAndTheExitCodes) {
+  for (const char* name : {"auto",    "train",     "sweep",  "place",     "fit",        "bound",   "simulate",
+                           "explain", "compare",   "cost",   "calibrate", "machine",    "convert", "export",
+                           "inspect", "reproduce", "report", "doctor",    "completion", "manual",  "list"})
+    EXPECT_THAT(emplace_run({name, "--help"}).out,
+                ::testing::AllOf(HasSubstr(std::string("emplace ") + name + " "), HasSubstr("\nExit codes: ")))
+        << name;
+}
+
+TEST_F(Contract, TheManualHasTheExitCodesOnce) {
+  EXPECT_THAT(emplace_run({"manual"}).out, ::testing::Not(HasSubstr("Exit codes:"))) << "a section has them";
+}
+
 }  // namespace
 }  // namespace emplace::test::contract_test

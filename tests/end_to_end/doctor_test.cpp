@@ -33,6 +33,16 @@ TEST(Doctor, FindsWhatIsNeededHere) {
   EXPECT_THAT(text.out, AllOf(HasSubstr("checkpoints"), HasSubstr("all that is needed works")));
 }
 
+TEST(Doctor, SaysOfWhatIsMissingWhetherItIsNeeded) {
+  const Finished done = run({"env", "PATH=/nowhere", EMPLACE_PROGRAM, "doctor", "--json"});
+  const json result = json::parse(done.out), batch = check_of(result, "batch system");
+  EXPECT_EQ(batch["status"], "ok");
+  EXPECT_EQ(batch["says"], "none found, and none is needed: launch/slurm and launch/pbs are for machines with one");
+  const json mpirun = check_of(result, "mpirun");
+  EXPECT_EQ(mpirun["status"], "warning");
+  EXPECT_EQ(mpirun["says"], "not found: install it (Debian: openmpi-bin) to use more than one process");
+}
+
 // TMPDIR is below a file, because Open MPI would make a folder that is only missing.
 TEST(Doctor, EndsWithOneWhereNothingCanBeWritten) {
   const Finished done = run({"env", "TMPDIR=/dev/null/none", EMPLACE_PROGRAM, "doctor", "--json"});

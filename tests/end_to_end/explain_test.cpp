@@ -84,6 +84,34 @@ TEST_F(Explain, ComparePutsPlacementsSideBySide) {
   EXPECT_THAT(alone.err, HasSubstr("At least 2"));
 }
 
+// Only cpu:0 can run b, so that good.json, with a on gpu:0, is what the best single device does.
+TEST_F(Explain, SimulateAndCompareSayWhatThePlacementIsWorthAsPlaceDoes) {
+  const std::string worse = "worse than one device: everything on ";
+  const auto simulated = emplace_run({"simulate", problem_, slow_});
+  EXPECT_THAT(simulated.out, AllOf(HasSubstr("\nverdict\n  step time "), HasSubstr("one device (cpu:0)"),
+                                   HasSubstr("bound ("), HasSubstr(worse), HasSubstr("\nnext: emplace place best ")));
+  EXPECT_THAT(emplace_run({"explain", problem_, slow_}).out,
+              AllOf(HasSubstr("\none device (cpu:0)"), HasSubstr(worse), HasSubstr("\nnext: emplace place best ")));
+  EXPECT_THAT(emplace_run({"compare", problem_, slow_, good_}).out,
+              AllOf(HasSubstr("\nthe best of them: " + good_ + "\nverdict\n"), HasSubstr("this one is optimal")));
+  EXPECT_THAT(emplace_run({"compare", problem_, bad_, bad_}).out,
+              AllOf(HasSubstr("\nnone is feasible; the nearest: "), HasSubstr("this placement is not feasible")));
+}
+
+TEST_F(Explain, NoVerdictIsOnTimesByTheRulesOfAnotherSimulator) {
+  const auto done = emplace_run({"simulate", problem_, good_, "--simulator", "placeto"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, ::testing::Not(HasSubstr("verdict")));
+}
+
+TEST_F(Explain, ReportPrintsTheVerdictOfItsPage) {
+  EXPECT_THAT(emplace_run({"report", problem_, slow_}).out,
+              AllOf(HasSubstr("slow.html: 1 placement\n\nverdict\n"), HasSubstr("worse than one device: ")));
+  const json done = json::parse(emplace_run({"report", problem_, slow_, "--json"}).out);
+  EXPECT_THAT(done["verdict"][0].get<std::string>(), HasSubstr("worse than one device: "));
+  EXPECT_THAT(done["next"].get<std::string>(), HasSubstr("emplace place best "));
+}
+
 TEST_F(Explain, ComparesLoadsOfAPipelineAsSimulateCountsThem) {
   const auto done = emplace_run({"compare", problem_, slow_, good_, "--objective", "pipeline", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;

@@ -77,6 +77,13 @@ TEST_F(Place, WritesTheBestSoFarAndEndsWith75WhenItIsInterrupted) {
   }
 }
 
+// Off a terminal the line is printed from the third second on.
+TEST_F(Place, ShowsTheMethodThatRunsAndTheBestSoFarInItsProgressLine) {
+  const auto done = emplace_run(place("best", {"--seconds", "3"}));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, ::testing::ContainsRegex(" %  [a-z-]+: [0-9.]+ [mu]?s so far, [0-9]+ evaluations"));
+}
+
 // The quick placers that the verdict compares with take a while on 70,000 ops.
 TEST_F(Place, HasWrittenItsFileBeforeItComparesAndEndsWithTheVerdictWhenItIsInterruptedThen) {
   const std::string large = "zoo:gnmt?layers=8&sequence=100&training=true@k40x2";

@@ -102,6 +102,18 @@ TEST_F(Reproduce, WritesTheTableForPeoplePapersAndPrograms) {
   EXPECT_THAT(read_file(folder_ / "out/table.csv"), HasSubstr("\nOne,rnnlm,greedy,,OOM,"));
 }
 
+// The learned column has four trainings: two rows, two seeds.
+TEST_F(Reproduce, WarnsOnceOfWhatConcernsEveryTraining) {
+  std::string table = two_rows;
+  const std::string option = "\"post.window\" = 50";
+  table.replace(table.find(option), option.size(), option + ", demonstrations_share = 0.1");
+  write_file(table_, table);
+  const auto done = emplace_run({"reproduce", table_, "--quick", "-o", folder_ / "out"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(split(done.err, '\n').size(), 2U) << done.err;  // one line, and what follows its end
+  EXPECT_THAT(done.err, HasSubstr("warning: demonstrations_share has no effect: demonstrations is false\n"));
+}
+
 TEST_F(Reproduce, GivesTheSameFiguresAtAnyNumberOfRanks) {
   ASSERT_EQ(emplace_run({"reproduce", table_, "--quick", "-o", folder_ / "1"}).exit_code, 0);
   for (const int ranks : {2, 4}) {

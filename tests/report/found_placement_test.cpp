@@ -32,6 +32,11 @@ TEST_F(FoundPlacements, AreWhatTheRunKept) {
   EXPECT_EQ(list[0].placement.device.size(), 8U);
 }
 
+TEST_F(FoundPlacements, KnowWhetherTheTrainingBeganWithTheQuickPlacers) {
+  EXPECT_TRUE(found_placements(run("without"), 1, shelf_)[0].subject.without_quick);
+  EXPECT_FALSE(found_placements(run("with", "demonstrations = true\n"), 1, shelf_)[0].subject.without_quick);
+}
+
 TEST_F(FoundPlacements, ShareAProblem) {
   const std::string first = run("first");
   const std::string second = folder_ / "second";

@@ -132,7 +132,10 @@ class Automatic {
     search::PlacerResult found = search::place_with(method, request, ConfigTable("auto"));
     note_if_better(found.outcome, best);
     result_.evaluations += found.evaluations;
-    if (found.lower_bound > result_.references.bound.ticks) result_.references.bound = {found.lower_bound, method};
+    if (found.lower_bound > result_.references.bound.ticks) {
+      result_.references.bound = {found.lower_bound, method};
+      result_.references.is_quick_bound = false;
+    }
     const std::string by = found.steps.empty() ? method : winner_of(found, method);
     offer(by, std::move(found.placement), found.outcome);
     result_.proved_optimal = result_.proved_optimal || found.proved_optimal;
@@ -169,6 +172,7 @@ class Automatic {
       result_.why_nothing = *report.infeasible;
       return;
     }
+    result_.references.is_quick_bound = false;
     if (const search::LowerBound bound = report.best(); bound.ticks > result_.references.bound.ticks)
       result_.references.bound = bound;
   }

@@ -21,7 +21,10 @@ verdict::Subject subject_of_run(const Recipe& recipe, const RunResult& result) {
     // `place` refuses demands that match in another problem only.
     placed.constraints = those_that_match(recipe.constraints().constraints(), *result.problem);
   }
-  return {.method = recipe.options.policy, .outcome = {}, .commands = next_commands(placed)};
+  return {.method = recipe.options.policy,
+          .outcome = {},
+          .without_quick = result.position < sources.size() && !recipe.options.demonstrations,
+          .commands = next_commands(placed)};
 }
 
 }  // namespace emplace::experiment

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/interrupt.hpp"
-#include "base/log.hpp"
+#include "base/log_once.hpp"
 #include "base/not_finite.hpp"
 #include "base/progress.hpp"
 #include "base/text.hpp"
@@ -157,7 +157,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   const std::uint64_t evaluations_before = trainer.evaluations();
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
-  for (const std::string& warning : warnings_) log_warning("{}", warning);
+  for (const std::string& warning : warnings_) log::write_once(log::Level::warning, warning);
   if (!memory_.empty()) log_info("{}", memory_);
   if (session.show_progress)
     log_info("the training ends after {}{}", budget(), session.resume ? ", earlier sessions included" : "");
