@@ -138,19 +138,14 @@ bool Advantages::rewards_of(std::span<const policy::Rollout> rounds, std::uint64
 
 void Advantages::see(std::span<const policy::Rollout> rollouts) { rewards_.see(rollouts); }
 
-AdvantageBatch Advantages::of(std::span<const policy::Rollout> rollouts, std::uint64_t update) {
-  see(rollouts);
-  AdvantageBatch batch;
-  batch.begins = sample_begins(rollouts);
-  batch.value.assign(rollouts.size(), 0.0);
+Advantages::Returns Advantages::returns(std::span<const policy::Rollout> rollouts, std::uint64_t update,
+                                        AdvantageBatch& batch) const {
   const std::size_t samples = batch.begins.size() - 1;
-  std::map<std::uint32_t, std::size_t> samples_of;
+  std::map<std::uint32_t, std::size_t> samples_of, seen;
   if (controllers_ > 1)
     for (std::size_t s = 0; s < samples; ++s) ++samples_of[rollouts[batch.begins[s]].problem];
 
-  Cells cells;
-  std::vector<double> returns(rollouts.size(), 0.0);
-  std::map<std::uint32_t, std::size_t> seen;
+  Returns returns{std::vector<double>(rollouts.size(), 0.0), {}};
   std::vector<double> rewards, of_rounds;  // of one sample
   for (std::size_t s = 0; s < samples; ++s) {
     const std::size_t begin = batch.begins[s];
@@ -162,11 +157,20 @@ AdvantageBatch Advantages::of(std::span<const policy::Rollout> rollouts, std::ui
     returns_of(rewards, form_, discount_, of_rounds);
     for (std::size_t r = 0; r < rounds.size(); ++r) {
       if (rounds[r].actions.empty()) continue;
-      returns[begin + r] = of_rounds[r];
-      cells[{problem, static_cast<std::uint32_t>(controller), static_cast<std::uint32_t>(r)}].push_back(begin + r);
+      returns.value[begin + r] = of_rounds[r];
+      returns.cells[{problem, static_cast<std::uint32_t>(controller), static_cast<std::uint32_t>(r)}].push_back(begin +
+                                                                                                                r);
     }
   }
+  return returns;
+}
 
+AdvantageBatch Advantages::of(std::span<const policy::Rollout> rollouts, std::uint64_t update) {
+  see(rollouts);
+  AdvantageBatch batch;
+  batch.begins = sample_begins(rollouts);
+  batch.value.assign(rollouts.size(), 0.0);
+  const auto [returns, cells] = this->returns(rollouts, update, batch);
   const std::map<std::uint32_t, double> spread =
       normalize_ ? spreads(cells, returns) : std::map<std::uint32_t, double>{};
   std::size_t decisions = 0;

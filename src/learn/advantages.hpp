@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,13 @@ class Advantages {
  private:
   // Rewards of the sample's rounds (`final`: of the last, 0 for others); false if one of them has none.
   bool rewards_of(std::span<const policy::Rollout> rounds, std::uint64_t update, std::vector<double>& rewards) const;
+  struct Returns {
+    std::vector<double> value;                                 // by rollout
+    std::map<Baselines::Key, std::vector<std::size_t>> cells;  // rollouts by the baseline that they are compared with
+  };
+  // Of the samples that can be learned from, which are added to batch.used.
+  [[nodiscard]] Returns returns(std::span<const policy::Rollout> rollouts, std::uint64_t update,
+                                AdvantageBatch& batch) const;
 
   Rewards rewards_;
   Baselines baselines_;

@@ -174,21 +174,14 @@ constexpr std::uint64_t most_samples = std::numeric_limits<std::uint32_t>::max()
 
 }  // namespace
 
-void EliteWindow::load(const State& state, const policy::Policy& policy, std::size_t problems) {
-  clear();
-  seen_.times = get<std::int64_t>(state, "window_time");
-  const std::size_t count = seen_.count();
-  const auto& keys = seen_.keys = get<std::uint64_t>(state, "window_key", Rounds::per_round * count);
-  seen_.sizes = get<std::uint64_t>(state, "window_size", 2 * count);
-  seen_.actions = get<std::uint8_t>(state, "window_actions");
-  seen_.observations = get<float>(state, "window_observations");
-  const auto& added = get<std::uint64_t>(state, "window_added");
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::span<const std::uint64_t> key = std::span(keys).subspan(Rounds::per_round * i, Rounds::per_round);
+void EliteWindow::check_keys(std::size_t problems) const {
+  for (std::size_t i = 0; i < seen_.count(); ++i) {
+    const auto key_at = [&](std::size_t at) {
+      return std::span(seen_.keys).subspan(Rounds::per_round * at, Rounds::per_round);
+    };
+    const std::span<const std::uint64_t> key = key_at(i), before = key_at(i == 0 ? 0 : i - 1);
     if (key[1] >= problems)
       throw InputError("checkpoint", "array window_key has problem {} at {}, the training has {}", key[1], i, problems);
-    const std::span<const std::uint64_t> before =
-        std::span(keys).subspan(i == 0 ? 0 : Rounds::per_round * (i - 1), Rounds::per_round);
     if (const auto progress = std::bit_cast<double>(key[4]); !(progress >= 0 && progress <= 1))
       throw InputError("checkpoint", "array window_key has the progress {} at {}, wanted 0 to 1", progress, i);
     const bool goes_on = i > 0 && seen_.times[i] == seen_.times[i - 1] &&
@@ -198,15 +191,9 @@ void EliteWindow::load(const State& state, const policy::Policy& policy, std::si
       throw InputError("checkpoint", "array window_key has round {} of sample {} at {}, which follows no round of it",
                        key[3], key[2], i);
   }
-  check_size(seen_.actions.size(), "window_actions", seen_.sizes, 0);
-  check_size(seen_.observations.size(), "window_observations", seen_.sizes, 1);
-  const std::vector<policy::Rollout> rollouts = seen_.rollouts();
-  const std::vector<std::size_t> begins = sample_begins(rollouts);
-  for (std::size_t s = 0; s + 1 < begins.size(); ++s)
-    policy.check(std::span(rollouts).subspan(begins[s], begins[s + 1] - begins[s]));
-  std::map<std::uint32_t, std::uint64_t> kept;
-  for (const policy::Rollout& rollout : rollouts)
-    if (rollout.round == 0) ++kept[rollout.problem];
+}
+
+void EliteWindow::load_added(const std::vector<std::uint64_t>& added, std::size_t problems) {
   if (added.size() % 2 != 0)
     throw InputError("checkpoint", "array window_added has {} elements, wanted two a problem", added.size());
   for (std::size_t i = 0; i < added.size(); i += 2) {
@@ -214,6 +201,27 @@ void EliteWindow::load(const State& state, const policy::Policy& policy, std::si
       throw InputError("checkpoint", "array window_added names problem {}, the training has {}", added[i], problems);
     added_[static_cast<std::uint32_t>(added[i])] = added[i + 1];
   }
+}
+
+void EliteWindow::load(const State& state, const policy::Policy& policy, std::size_t problems) {
+  clear();
+  seen_.times = get<std::int64_t>(state, "window_time");
+  const std::size_t count = seen_.count();
+  seen_.keys = get<std::uint64_t>(state, "window_key", Rounds::per_round * count);
+  seen_.sizes = get<std::uint64_t>(state, "window_size", 2 * count);
+  seen_.actions = get<std::uint8_t>(state, "window_actions");
+  seen_.observations = get<float>(state, "window_observations");
+  check_keys(problems);
+  check_size(seen_.actions.size(), "window_actions", seen_.sizes, 0);
+  check_size(seen_.observations.size(), "window_observations", seen_.sizes, 1);
+  const std::vector<policy::Rollout> rollouts = seen_.rollouts();
+  const std::vector<std::size_t> begins = sample_begins(rollouts);
+  for (std::size_t s = 0; s + 1 < begins.size(); ++s)
+    policy.check(std::span(rollouts).subspan(begins[s], begins[s + 1] - begins[s]));
+  load_added(get<std::uint64_t>(state, "window_added"), problems);
+  std::map<std::uint32_t, std::uint64_t> kept;
+  for (const policy::Rollout& rollout : rollouts)
+    if (rollout.round == 0) ++kept[rollout.problem];
   for (const auto& [problem, samples] : kept)
     if (const auto found = added_.find(problem); found == added_.end() || found->second < samples)
       throw InputError("checkpoint", "array window_added has fewer samples of problem {} than the window's {}", problem,

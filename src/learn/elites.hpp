@@ -67,6 +67,10 @@ class EliteWindow {
     [[nodiscard]] std::vector<policy::Rollout> rollouts() const;
   };
 
+  // InputError unless window_key has rounds of samples that follow each other.
+  void check_keys(std::size_t problems) const;
+  void load_added(const std::vector<std::uint64_t>& added, std::size_t problems);
+
   [[nodiscard]] std::size_t quota_of(std::uint32_t problem) const;
   // For each problem the quota(problem)-th smallest step time; no entry for a problem with fewer samples.
   template <class Quota>

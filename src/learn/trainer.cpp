@@ -19,6 +19,35 @@ double feasible_seconds(const Outcome& outcome) {
   return outcome.feasible() ? to_seconds(outcome.makespan) : std::nan("");
 }
 
+// How many samples an update had, and the step times of those that are feasible.
+void report_times(std::span<const policy::Rollout> rollouts, UpdateReport& report) {
+  report.samples = rollouts.size();
+  std::vector<double> times;
+  times.reserve(rollouts.size());
+  double sum = 0, best = std::numeric_limits<double>::infinity();
+  for (const policy::Rollout& rollout : rollouts) {
+    if (!rollout.outcome.feasible()) continue;
+    times.push_back(to_seconds(rollout.outcome.makespan));
+    sum += times.back();
+    best = std::min(best, times.back());
+  }
+  const bool any = !times.empty();
+  report.feasible_share = static_cast<double>(times.size()) / static_cast<double>(rollouts.size());
+  report.mean_seconds = any ? sum / static_cast<double>(times.size()) : std::nan("");
+  report.best_seconds = any ? best : std::nan("");
+  // Each search starts where the one before it ended; to sort tens of thousands of samples would take milliseconds of
+  // rank 0's time.
+  auto from = times.begin();
+  for (std::size_t q = 0; q < reported_quantiles.size(); ++q) {
+    if (any) {
+      const auto at = times.begin() + static_cast<std::ptrdiff_t>((reported_quantiles[q] * times.size() - 1) / 100);
+      std::nth_element(from, at, times.end());
+      from = at;
+    }
+    report.quantile_seconds[q] = any ? *from : std::nan("");
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> problems_of_update(std::size_t count, const TrainerOptions& options, std::uint64_t update) {
@@ -166,64 +195,42 @@ std::vector<Best> Trainer::place_held_out() {
   return placed;
 }
 
+void Trainer::learn(std::uint64_t update, UpdateReport& report) {
+  policy_.advance(progress());
+  if (is_due_before(options_.greedy_every, update)) {
+    sample_rollouts({}, 1, true);
+    report.greedy_seconds = feasible_seconds(rollouts_[policy_.rounds(0) - 1].outcome);
+  }
+  if (store_) {
+    take_next_gradient(report);
+  } else {
+    const std::uint64_t before = evaluations_;
+    sample_rollouts(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
+    teach(evaluations_ - before, report);
+    report.learner = learner_.update(policy_, rollouts_);
+  }
+  if (!is_due_after(options_.held_out_every, update)) return;
+  const std::vector<Best> placed = place_held_out();
+  for (std::size_t p = 0; p < placed.size(); ++p) {
+    evaluations_ += placed[p].evaluation;
+    report.held_out_seconds[p] = feasible_seconds(placed[p].outcome);
+  }
+}
+
 UpdateReport Trainer::step() {
   UpdateReport report;
   report.greedy_seconds = std::nan("");
   report.held_out_seconds.assign(options_.held_out.size(), std::nan(""));
   const std::uint64_t update = updates_ + 1;
   try {
-    policy_.advance(progress());
-    if (is_due_before(options_.greedy_every, update)) {
-      sample_rollouts({}, 1, true);
-      report.greedy_seconds = feasible_seconds(rollouts_[policy_.rounds(0) - 1].outcome);
-    }
-    if (store_) {
-      take_next_gradient(report);
-    } else {
-      const std::uint64_t before = evaluations_;
-      sample_rollouts(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
-      teach(evaluations_ - before, report);
-      report.learner = learner_.update(policy_, rollouts_);
-    }
-    if (is_due_after(options_.held_out_every, update)) {
-      const std::vector<Best> placed = place_held_out();
-      for (std::size_t p = 0; p < placed.size(); ++p) {
-        evaluations_ += placed[p].evaluation;
-        report.held_out_seconds[p] = feasible_seconds(placed[p].outcome);
-      }
-    }
+    learn(update, report);
   } catch (const NotFinite& error) {
     throw NotFinite("update {}: {}; the learning rate may be too large", update, error.what());
   }
   ++updates_;
   report.update = updates_;
   report.evaluations = evaluations_;
-  report.samples = rollouts_.size();
-
-  std::vector<double> times;
-  times.reserve(rollouts_.size());
-  double sum = 0, best = std::numeric_limits<double>::infinity();
-  for (const policy::Rollout& rollout : rollouts_) {
-    if (!rollout.outcome.feasible()) continue;
-    times.push_back(to_seconds(rollout.outcome.makespan));
-    sum += times.back();
-    best = std::min(best, times.back());
-  }
-  const bool any = !times.empty();
-  report.feasible_share = static_cast<double>(times.size()) / static_cast<double>(rollouts_.size());
-  report.mean_seconds = any ? sum / static_cast<double>(times.size()) : std::nan("");
-  report.best_seconds = any ? best : std::nan("");
-  // Each search starts where the one before it ended; to sort tens of thousands of samples would take milliseconds of
-  // rank 0's time.
-  auto from = times.begin();
-  for (std::size_t q = 0; q < reported_quantiles.size(); ++q) {
-    if (any) {
-      const auto at = times.begin() + static_cast<std::ptrdiff_t>((reported_quantiles[q] * times.size() - 1) / 100);
-      std::nth_element(from, at, times.end());
-      from = at;
-    }
-    report.quantile_seconds[q] = any ? *from : std::nan("");
-  }
+  report_times(rollouts_, report);
   return report;
 }
 

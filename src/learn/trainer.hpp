@@ -162,6 +162,8 @@ class Trainer {
   void load(const State& state);
 
  private:
+  // The update: what is due before it, the samples, the policy's step, and the held-out placements.
+  void learn(std::uint64_t update, UpdateReport& report);
   [[nodiscard]] double progress() const;
   // Whether the training's budget has so many more evaluations.
   [[nodiscard]] bool may_spend(std::uint64_t evaluations) const;

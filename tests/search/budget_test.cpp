@@ -7,6 +7,7 @@
 
 #include "emplace/base/random.hpp"
 #include "search/common/budget_clock.hpp"
+#include "search/common/placer_pool.hpp"
 #include "search/common/predicted_time.hpp"
 #include "search/common/units.hpp"
 #include "search/list/idle_times.hpp"
@@ -162,16 +163,32 @@ TEST(Best, RunsEveryQuickPlacerThatFitsItsSeconds) {
   }
 }
 
+// Two workers, as far as a placer can tell.
+class TwoWorkers final : public PlacerPool {
+ public:
+  [[nodiscard]] std::size_t size() const override { return 2; }
+  std::vector<std::optional<PoolAnswer>> run(const PlacerRequest& common, std::span<const PoolJob> jobs) override {
+    return alone_->run(common, jobs);
+  }
+
+ private:
+  const std::unique_ptr<PlacerPool> alone_ = make_local_placer_pool();
+};
+
 TEST(Best, LeavesAQuickPlacerOutThatWouldTakeMoreThanAFifthOfItsSeconds) {
   const Problem problem = layered(3000, 30);
-  Placing placing(problem);
-  placing.request.seconds = 4 * predicted_time("heft", problem).first;
-  ASSERT_LT(2 * predicted_time("climb", problem).first, 0.8 * *placing.request.seconds) << "a search can begin";
-  const PlacerResult result = place_with("best", placing.request, {});
-  std::set<std::string> ran;
-  for (const PlacerStep& step : result.steps) ran.insert(step.method);
-  EXPECT_THAT(ran, Contains("single"));
-  EXPECT_THAT(ran, Not(Contains("heft")));
+  TwoWorkers two;
+  for (PlacerPool* const pool : {static_cast<PlacerPool*>(nullptr), static_cast<PlacerPool*>(&two)}) {
+    Placing placing(problem);
+    placing.request.pool = pool;
+    placing.request.seconds = 4 * predicted_time("heft", problem).first;
+    ASSERT_LT(2 * predicted_time("climb", problem).first, 0.8 * *placing.request.seconds) << "a search can begin";
+    const PlacerResult result = place_with("best", placing.request, {});
+    std::set<std::string> ran;
+    for (const PlacerStep& step : result.steps) ran.insert(step.method);
+    EXPECT_THAT(ran, Contains("single"));
+    EXPECT_THAT(ran, Not(Contains("heft"))) << (pool == nullptr ? "one worker" : "two workers");
+  }
 }
 
 TEST(Best, GivesQuickPlacersAllItsSecondsWhereNoSearchCanBegin) {

@@ -7,8 +7,9 @@
 namespace emplace::search {
 
 void Fit::run_quick_placers(std::size_t width) {
-  if (width > 1 || session_.counts_evaluations())
+  if (session_.counts_evaluations() || (width > 1 && roles_ == Roles::classic))
     return session_.try_placers(members(roles_, PlacerRole::quick, request_));
+  if (width > 1) return run_in_parallel(width);
   const double for_searches = seconds_for_searches();
   for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
     if (roles_ == Roles::classic && !is_classic(method)) continue;
@@ -25,6 +26,20 @@ void Fit::run_quick_placers(std::size_t width) {
     session_.try_placers({&entry, 1}, share * for_quick / left);
     if (is_one) compare(predicted.whole, left - *session_.seconds_left());
   }
+}
+
+void Fit::run_in_parallel(std::size_t width) {
+  const double left = *session_.seconds_left(), for_quick = left - seconds_for_searches();
+  std::vector<PortfolioEntry> first, rest;
+  double sum = 0;  // of the predicted times of `first`
+  for (const std::string& method : quick_placers_by_time(*request_.problem, request_.objective)) {
+    const double seconds = predicted_time(method, *request_.problem).whole;
+    const bool fits = first.empty() || sum / static_cast<double>(width) + seconds <= for_quick;
+    if (fits) sum += seconds;
+    (fits ? first : rest).push_back({.method = method, .seed = request_.seed});
+  }
+  session_.try_placers(first, for_quick / left);
+  if (session_.result().evaluations == 0 || !session_.outcome().feasible()) session_.try_placers(rest);
 }
 
 double Fit::seconds_for_searches() const {
