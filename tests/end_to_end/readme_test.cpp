@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -174,6 +176,41 @@ TEST(ResultsPage, HasTheHierarchicalPlannersTableAndItsAblations) {
                         {"hierarchical:tuned", "ours"},
                         {"hierarchical:tuned-no-grouping", "ours"},
                         {"hierarchical:tuned-random-grouping", "ours"}});
+}
+
+// Lines of docs/results.md with cells that are done of a table that is not: seconds of seed 0, where there are any.
+void expect_kept_on_page(const std::string& name, const std::vector<std::string>& rows, std::size_t published,
+                         const std::vector<std::string>& methods) {
+  std::map<std::string, std::string> seconds;  // by "row.method.seed"
+  for (const std::string& line : split(read_file("bench/results/cells/" + name + ".jsonl"), '\n')) {
+    if (line.empty()) continue;
+    const nlohmann::json cell = nlohmann::json::parse(line);
+    if (cell["result"]["feasible"].get<bool>() && cell["result"]["time_ps"].is_number())
+      seconds[cell["id"]] = four_digits(cell["result"]["time_ps"].get<double>() * 1e-12);
+  }
+  const std::string page = read_file("docs/results.md");
+  for (const std::string& row : rows) {
+    std::string id = row, line = "\n[|] " + row;
+    for (char& letter : id) letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(letter));
+    for (std::size_t i = 0; i < published; ++i) line += " [|] [0-9.]+";
+    for (const std::string& method : methods) line += " [|] " + seconds[id + "." + method + ".0"];
+    EXPECT_THAT(page, ::testing::ContainsRegex(line + " [|]\n"));
+  }
+}
+
+TEST(ResultsPage, HasWhatIsDoneOfGdpsTable) {
+  const std::vector<std::string> rows = {
+      "2-layer RNNLM",           "4-layer RNNLM",          "2-layer GNMT", "4-layer GNMT", "2-layer Transformer-XL",
+      "4-layer Transformer-XL",  "8-layer Transformer-XL", "Inception",    "AmoebaNet",    "2-stack 18-layer WaveNet",
+      "4-stack 36-layer WaveNet"};
+  expect_kept_on_page("gdp", rows, 3,
+                      {"gdp", "expert", "metis", "hierarchical", "gdp-tuned", "hierarchical-tuned", "best", "bound"});
+  expect_kept_on_page(
+      "gdp", {rows.begin(), rows.begin() + 4}, 0,
+      {"gdp-tuned", "gdp-tuned-batch", "gdp-tuned-zero-shot", "gdp-tuned-fine-tuned", "gdp-tuned-fresh"});
+  expect_kept_on_page("gdp", {rows[0], rows[4], rows[7], rows[9]}, 0,
+                      {"gdp", "gdp-no-attention", "gdp-no-superposition", "gdp-tuned", "gdp-tuned-no-attention",
+                       "gdp-tuned-no-superposition"});
 }
 
 TEST(ResultsPage, HasColocrlsTable) {
