@@ -18,6 +18,7 @@ verdict::Subject subject_of(const GivenPlacement& given) {
                                                                   .pipeline = given.scoring.pipeline,
                                                                   .file = given.file,
                                                                   .has_page = given.has_page,
+                                                                  .is_simulated = given.is_simulated,
                                                                   .problem = given.problem,
                                                                   .placement = given.placement})};
   verdict::explain_infeasible(subject, *given.problem, *given.placement, given.scoring);

@@ -18,7 +18,7 @@ struct GivenPlacement {
   const Placement* placement = nullptr;
   evaluate::Scoring scoring = {};
   Outcome outcome = {};
-  bool has_page = false;  // the command makes the report, which it need not propose
+  bool has_page = false, is_simulated = false;  // the command makes the report, or is `simulate`: as in PlacedSubject
 };
 
 // The placement as the subject of a verdict.

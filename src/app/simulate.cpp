@@ -101,15 +101,15 @@ std::unique_ptr<simulate::Engine> make_engine(const Arguments& arguments, const 
 void print_verdict(const Arguments& arguments, const Problem& problem, const ScheduledPlacement& given,
                    const Outcome& outcome) {
   if (!arguments.simulator.empty()) return;
-  verdict::Verdict verdict =
+  const verdict::Verdict verdict =
       verdict_on({.source = arguments.problem,
                   .file = arguments.placement,
                   .options = arguments.graph.options(),
                   .problem = &problem,
                   .placement = &given.placement,
                   .scoring = {given.schedule, arguments.objective.get(), arguments.objective.pipeline()},
-                  .outcome = outcome});
-  if (verdict.next.starts_with("emplace simulate ")) verdict.next.clear();  // this command
+                  .outcome = outcome,
+                  .is_simulated = true});
   fmt::print("\n{}", verdict::text_of(verdict));
 }
 

@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "base/log_once.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 

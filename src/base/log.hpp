@@ -16,6 +16,9 @@ enum class Level { debug, info, warning, error, off };
 void configure(Level level, bool quiet_rank);
 // Prints a message, with control characters and bytes that are not UTF-8 escaped (printable()).
 void write(Level level, const std::string& message);
+// Like write(), but standard error gets each message once; the file of to_file() gets it in any case. For what one
+// process may have to say of many trainings.
+void write_once(Level level, const std::string& message);
 // From now on also writes every message to a file (the run folder's log.txt); an empty path ends this.
 // If the file cannot be written any more, that is said once.
 void to_file(const std::string& path);

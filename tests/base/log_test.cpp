@@ -1,4 +1,4 @@
-#include "base/log_once.hpp"
+#include "base/log.hpp"
 
 #include <gmock/gmock.h>
 

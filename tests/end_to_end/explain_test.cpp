@@ -98,6 +98,13 @@ TEST_F(Explain, SimulateAndCompareSayWhatThePlacementIsWorthAsPlaceDoes) {
               AllOf(HasSubstr("\nnone is feasible; the nearest: "), HasSubstr("this placement is not feasible")));
 }
 
+TEST_F(Explain, SimulateDoesNotProposeItselfWhereAnotherCommandProposesIt) {
+  EXPECT_THAT(emplace_run({"compare", problem_, good_, slow_, "--objective", "pipeline"}).out,
+              HasSubstr("\nnext: emplace simulate "));
+  EXPECT_THAT(emplace_run({"simulate", problem_, good_, "--objective", "pipeline"}).out,
+              AllOf(HasSubstr("\nverdict\n"), ::testing::Not(HasSubstr("\nnext: "))));
+}
+
 TEST_F(Explain, NoVerdictIsOnTimesByTheRulesOfAnotherSimulator) {
   const auto done = emplace_run({"simulate", problem_, good_, "--simulator", "placeto"});
   EXPECT_EQ(done.exit_code, 0) << done.err;

@@ -120,8 +120,9 @@ class CommandMaker {
     const std::string reader = format();
     if (!reader.empty()) return exported(reader == "onnx" && has_few_parts());
     if (s_.objective == Objective::pipeline)
-      return options_ ? words({"emplace simulate", shell_word(s_.source), shell_word(s_.file), *options_, scoring()})
-                      : std::string();
+      return options_ && !s_.is_simulated
+                 ? words({"emplace simulate", shell_word(s_.source), shell_word(s_.file), *options_, scoring()})
+                 : std::string();
     if (s_.has_page) return {};
     if (!s_.run.empty()) return "emplace report " + shell_word(s_.run);
     return options_ ? words({"emplace report", shell_word(s_.source), shell_word(s_.file), *options_}) : std::string();

@@ -21,10 +21,11 @@ struct PlacedSubject {
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
   simulate::PipelineOptions pipeline = {};
-  std::string file = {};    // of the placement; "": it was not written
-  std::string run = {};     // folder of the training that found it; "": none
-  bool of_several = false;  // the run has placements of several problems
-  bool has_page = false;    // the report of the placement is made with the verdict, which need not propose it
+  std::string file = {};      // of the placement; "": it was not written
+  std::string run = {};       // folder of the training that found it; "": none
+  bool of_several = false;    // the run has placements of several problems
+  bool has_page = false;      // the report of the placement is made with the verdict, which need not propose it
+  bool is_simulated = false;  // the verdict is beside what `emplace simulate` prints, which it need not propose
   const Problem* problem = nullptr;
   const Placement* placement = nullptr;
 };

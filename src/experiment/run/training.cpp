@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/interrupt.hpp"
-#include "base/log_once.hpp"
+#include "base/log.hpp"
 #include "base/not_finite.hpp"
 #include "base/progress.hpp"
 #include "base/text.hpp"
