@@ -40,6 +40,7 @@ struct Arguments {
   ScheduleArgument schedule;
   ObjectiveArgument objective;
   std::uint64_t seed = 0;
+  std::string grouping;  // of `units`
   std::optional<std::uint64_t> units, evaluations;
   std::optional<double> seconds;
   bool json = false;
@@ -163,6 +164,8 @@ void check(const Arguments& arguments) {
     throw InputError("--evaluations", "a budget must be above zero, found 0");
   if (arguments.seconds && !(*arguments.seconds > 0))
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
+  if (!arguments.grouping.empty() && !arguments.units)
+    throw InputError("--grouping", "wanted --units too: how many units are placed");
   for (const std::string& output : {arguments.output, arguments.curve})
     refuse_overwriting(output, {arguments.problem, arguments.start, arguments.policy});
   refuse_equal_outputs({{"--output", arguments.output}, {"--curve", arguments.curve}});
@@ -230,7 +233,7 @@ ExitCode place_nodes(const Arguments& arguments, const ConfigTable& options) {
     refuse_for_cluster(arguments.problem, given ? option : nullptr);
   };
   refuse("--policy", !arguments.policy.empty());
-  refuse("--units", arguments.units.has_value());
+  refuse("--units and --grouping", arguments.units.has_value() || !arguments.grouping.empty());
   refuse("--curve", !arguments.curve.empty());
   refuse("--schedule", !arguments.schedule.name.empty());
   refuse("--objective", arguments.objective.get() != Objective::step);
@@ -261,7 +264,9 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   source::LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   arguments.constraints.apply(loaded.problem);
   if (arguments.units) {
-    const auto units = make_grouping(loaded.problem, GroupingKind::colocation, *arguments.units, "--units");
+    const GroupingKind kind =
+        arguments.grouping.empty() ? GroupingKind::colocation : grouping_of(arguments.grouping, "--grouping");
+    const Grouping units = make_grouping(loaded.problem, kind, *arguments.units, "--units", arguments.seed);
     loaded.problem = with_groups(std::move(loaded.problem), units);
   }
   const Problem& problem = loaded.problem;
@@ -352,6 +357,9 @@ Action add_place(CommandLine& cli) {
                  "Place at most this number of units, the ones that a recipe's `groups` gives a policy: a search then "
                  "finds what such a policy could")
       .at_least(1);
+  cli.add_option("--grouping", arguments->grouping,
+                 "Kind of these units, as a recipe's `grouping` (default colocation)")
+      .type_name(join(grouping_names(), "|"));
   cli.add_option("--seed", arguments->seed, "Seed of every random stream (default 0)").at_least(0);
   cli.add_option("--evaluations", arguments->evaluations,
                  "Budget: placements simulated (default: as many as the method takes, see `emplace list placers`)")

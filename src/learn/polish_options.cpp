@@ -3,12 +3,13 @@
 namespace emplace::learn {
 
 void describe(PolishOptions& o, OptionVisitor& visit) {
-  visit("samples", o.samples,
-        {.min = 0,
-         .max = 10000,
-         .help = "So many of the best placements of a batch and so far, of each problem, are improved by local search, "
-                 "which the "
-                 "learner then learns from too (keep_best, elites); 0: none."});
+  visit(
+      "samples", o.samples,
+      {.min = 0,
+       .max = 10000,
+       .help = "So many of the best placements of a batch and so far, of each problem, are improved by local search, "
+               "which the learner then learns from too (keep_best, elites); 1: the best of a batch or the best so far, "
+               "in turn; 0: none."});
   visit("moves", o.moves,
         {.min = 1,
          .max = 1e9,

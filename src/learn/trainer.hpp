@@ -177,6 +177,7 @@ class Trainer {
     std::uint32_t problem, index;  // the index keys the job's stream
   };
   // The best distinct ones of each problem, at most polish.samples: of the samples and the best so far.
+  [[nodiscard]] bool is_turn_of_best(std::uint64_t update) const;
   [[nodiscard]] std::vector<Candidate> best_of(std::span<const policy::Rollout> rollouts) const;
   std::vector<search::PolishResult> polish(std::span<const Candidate> candidates, PolishReport& report);
   void polish_starts();

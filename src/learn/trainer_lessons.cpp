@@ -113,6 +113,11 @@ void Trainer::keep_demonstrations(std::size_t problem) {
 
 // ---- In every update ----
 
+bool Trainer::is_turn_of_best(std::uint64_t update) const {
+  constexpr std::uint32_t turn = 1U << 31U;  // no sample's index
+  return Stream({.seed = options_.seed, .purpose = Purpose::polish, .update = update, .index = turn}).below(2) == 0;
+}
+
 std::vector<Trainer::Candidate> Trainer::best_of(std::span<const policy::Rollout> rollouts) const {
   std::map<std::uint32_t, std::vector<Candidate>> by_problem;
   const std::vector<std::size_t> begins = sample_begins(rollouts);
@@ -125,8 +130,10 @@ std::vector<Trainer::Candidate> Trainer::best_of(std::span<const policy::Rollout
   std::vector<Candidate> best;
   for (auto& [problem, list] : by_problem) {
     // The best so far has other blocks in each update, so that polishing goes on where the samples are still worse.
+    // They begin elsewhere: where one placement is polished, the two take turns, at random.
     const Best& so_far = best_[problem];
-    list.push_back({list.front().sample, &so_far.placement, so_far.outcome, problem, ~problem});
+    if (options_.polish.samples > 1 || is_turn_of_best(rollouts.front().update))
+      list.push_back({list.front().sample, &so_far.placement, so_far.outcome, problem, ~problem});
     std::ranges::stable_sort(list, [](const Candidate& a, const Candidate& b) { return better(a.outcome, b.outcome); });
     std::set<std::vector<std::uint8_t>> seen;
     for (const Candidate& each : list)

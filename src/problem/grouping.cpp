@@ -159,8 +159,9 @@ std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem,
 }  // namespace
 
 const std::vector<std::string>& grouping_names() {
-  static const std::vector<std::string> names = {
-      "op", "colocation", "chain", "random", "colocrl", "colocrl-group", "colocrl-blocks", "single-parent", "even"};
+  static const std::vector<std::string> names = {"op",      "colocation",    "chain",          "random",
+                                                 "colocrl", "colocrl-group", "colocrl-blocks", "single-parent",
+                                                 "even",    "layers"};
   return names;
 }
 
@@ -232,6 +233,22 @@ UnitMerger merged_as(const Problem& problem, const Grouping& grouping) {
   return units;
 }
 
+// Until `at_most` units remain or every merge would join ops of different layers.
+void merge_in_layers(const Problem& problem, UnitMerger& units, std::size_t at_most, Merging merging) {
+  if (problem.layer.empty()) return;
+  std::vector<std::uint32_t> layer_of(problem.op_count(), OpLabels::none);  // indexed by root
+  for (std::uint32_t op = 0; op < layer_of.size(); ++op) {
+    std::uint32_t& layer = layer_of[units.find(op)];
+    if (layer == OpLabels::none) layer = problem.layer.of_op[op];
+  }
+  units.merge_until(at_most, exchanges(problem, units), merging, [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t of_a = layer_of[a], of_b = layer_of[b];
+    if (of_a != OpLabels::none && of_b != OpLabels::none && of_a != of_b) return false;
+    layer_of[units.merge(a, b)] = of_a == OpLabels::none ? of_b : of_a;
+    return true;
+  });
+}
+
 // Until `at_most` units remain, those first that exchange most bytes times a random factor.
 void merge_by_random_bytes(const Problem& problem, UnitMerger& units, std::size_t at_most, Merging merging,
                            Stream random) {
@@ -255,7 +272,8 @@ Grouping random_grouping(const Problem& problem, std::size_t groups, Stream rand
 
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place,
                        std::uint64_t seed, double max_share) {
-  const Merging merging = kind == GroupingKind::even ? Merging::most_bytes_for_work : Merging::most_bytes;
+  const bool evenly = kind == GroupingKind::even || kind == GroupingKind::layers;
+  const Merging merging = evenly ? Merging::most_bytes_for_work : Merging::most_bytes;
   const bool colocrl =
       kind == GroupingKind::colocrl || kind == GroupingKind::colocrl_group || kind == GroupingKind::colocrl_blocks;
   if (max_share < 1 && !colocrl)
@@ -286,6 +304,7 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
     join = [&](std::uint32_t a, std::uint32_t b) { return acyclic->join(a, b); };
   }
   if (at_most > 0 && units.count() > at_most) {
+    if (kind == GroupingKind::layers) merge_in_layers(problem, units, at_most, merging);
     units.merge_until(at_most, exchanges(problem, units), merging, join);
     if (units.count() > at_most)
       throw InputError(place, "{} groups wanted, but {} remain: no device can run any two of them together{}", at_most,

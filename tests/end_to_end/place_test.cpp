@@ -245,6 +245,24 @@ TEST_F(Place, MovesTheUnitsOfAPolicyWhereTheirNumberIsGiven) {
   EXPECT_EQ(step("1000000"), step("100000")) << "both are every op alone";
 }
 
+TEST_F(Place, TakesTheKindOfTheUnitsThatItPlaces) {
+  const auto step = [&](const std::string& grouping) {
+    const auto done = emplace_run({"place", "random", "zoo:rnnlm@k40x2", "--units", "40", "--grouping", grouping,
+                                   "--evaluations", "1", "--json", "--seed", "1"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out)["makespan_ps"].get<std::int64_t>();
+  };
+  EXPECT_NE(step("layers"), step("colocation"));
+  const auto refused = [](std::vector<std::string> words, const char* why) {
+    words.insert(words.begin(), {"place", "random", "zoo:rnnlm@k40x2"});
+    const auto done = emplace_run(words);
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, HasSubstr(why));
+  };
+  refused({"--grouping", "layers"}, "--grouping: wanted --units too: how many units are placed");
+  refused({"--units", "4", "--grouping", "layer"}, "--grouping: unknown grouping 'layer' (did you mean 'layers'?)");
+}
+
 TEST_F(Place, CountsSecondsOnTheClockThatTheEnvironmentNames) {
   std::vector<std::string> arguments = command(place("climb", {"--seconds", "0.2", "--json"}));
   arguments.insert(arguments.begin(), {"env", "EMPLACE_CLOCK=cpu"});

@@ -88,6 +88,43 @@ TEST(Trainer, PolishesWhenMovesFitInTheirShareOfTheEvaluations) {
   EXPECT_GT(std::ranges::count(polished, 2U), 1);
 }
 
+// Polishes as `of` does, and keeps where it began.
+struct Recording final : search::PolishPool {
+  explicit Recording(search::PolishPool& pool) : of(pool) {}
+  std::vector<search::PolishResult> run(std::span<const search::PolishJob> jobs) override {
+    for (const search::PolishJob& job : jobs) starts.push_back(job.start.device);
+    return of.run(jobs);
+  }
+  search::PolishPool& of;
+  std::vector<std::vector<std::uint8_t>> starts;
+};
+
+// How many of the placements that were polished in 60 updates were the best so far, and how many were not.
+std::pair<std::size_t, std::size_t> polished_best_and_others(int samples) {
+  Taught t("reinforce", "colocrl", polishing(), ConfigTable::parse_toml("samples_per_update = 2", "test"));
+  Recording pool(*t.pool);
+  TrainerOptions options = polishing();
+  options.polish = {.samples = samples, .moves = 2, .share = 0.6, .share_begin = 0.6};
+  options.budget_used = budget_of(60);
+  options.polish_pool = &pool;
+  Trainer trainer(*t.policy, *t.learner, *t.evaluator, t.policy_problems, options);
+  std::size_t best = 0, others = 0;
+  for (int update = 1; update <= 60; ++update) {
+    pool.starts.clear();
+    trainer.step();
+    for (const auto& start : pool.starts) (start == trainer.best().front().placement.device ? best : others) += 1;
+  }
+  return {best, others};
+}
+
+TEST(Trainer, PolishesTheBestOfABatchAndTheBestSoFarInTurnWhereItPolishesOne) {
+  const auto [best, others] = polished_best_and_others(1);
+  EXPECT_GT(best, 10U);
+  EXPECT_GT(others, 5U) << "of about 30 batches, half of which had their turn";
+  const auto [of_two, second] = polished_best_and_others(2);
+  EXPECT_NEAR(static_cast<double>(of_two), static_cast<double>(second), 10) << "the best so far is always one of two";
+}
+
 TEST(Trainer, PolishesNothingThatItsBudgetDoesNotAllow) {
   TrainerOptions options = polishing();
   options.may_begin = [](std::uint64_t, std::uint64_t evaluations) { return evaluations <= 100; };

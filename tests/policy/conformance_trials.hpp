@@ -68,7 +68,7 @@ inline constexpr Trial trials[] = {
     {"hierarchical_aligned", "hierarchical", same_devices,
      "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
      "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\"\naligned = true\nposition_waves = 1\n"
-     "number_of_outputs = true\ngrouper_gain = 5"},
+     "number_of_outputs = true\ngrouper_gain = 5\norder_prior = 0.5"},
     {"placeto", "placeto", same_devices, "size = \"small\"\nmessage_rounds = 1", 0.1F, 1.0F / 4096, 8000},
     {"placeto_in_random_order", "placeto", same_devices,
      "size = \"small\"\nmessage_rounds = 1\ninitial = \"first\"\ntraversal = \"random\"", 0.1F, 1.0F / 4096, 4000},

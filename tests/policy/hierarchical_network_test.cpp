@@ -243,6 +243,17 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
   EXPECT_THAT(table.types.items, ::testing::ElementsAre(2, 0, 1));
 }
 
+TEST(GroupFeatures, OrderUnitsByLayersOfTheModel) {
+  Problem problem = tiny(plain_devices(1), {{"a", {1}}, {"b", {1}}, {"c", {1}}, {"d", {1}}, {"e", {1}}}, {}, 1);
+  const auto order = [&] {
+    const PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
+    return unit_table(seen, {}, {}).order;
+  };
+  EXPECT_THAT(order(), Pointwise(FloatEq(), {0.1F, 0.3F, 0.5F, 0.7F, 0.9F})) << "no layers";
+  problem.layer = {.of_op = {1, OpLabels::none, 0, 1, 0}, .names = {"first", "second"}};
+  EXPECT_THAT(order(), Pointwise(FloatEq(), {0.5F, 0.9F, 0.1F, 0.7F, 0.3F})) << "c, e, a, d, b";
+}
+
 // Four ops by themselves with 0, 1, 2 and 7 outputs, the last of them scalars, which fill no shape slot.
 UnitTable table_of_outputs(bool number_of_outputs) {
   const Problem problem = tiny(plain_devices(1), {{"a", {1}}, {"b", {1}}, {"c", {1}}, {"d", {1}}}, {}, 1);

@@ -132,6 +132,16 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
   whole.expect_gradient(made, 1e-3);
 }
 
+TEST(Hierarchical, BeginsWithGroupsInTheOrderOfLayersWhereItsPriorIsStrong) {
+  // Twelve ops whose layers alternate: the first group has the first three of layer "first", and so on.
+  Problem p = staggered_ops(12);
+  p.layer.names = {"first", "second"};
+  for (std::uint32_t op = 0; op < 12; ++op) p.layer.of_op.push_back(op % 2);
+  Made made(std::move(p), quiet + "groups = 4\norder_prior = 1000\n");
+  const Rollout rollout = made.draw(1, 0, 0);
+  EXPECT_THAT(std::span(rollout.actions).first(12), ElementsAre(0, 2, 0, 2, 0, 2, 1, 3, 1, 3, 1, 3));
+}
+
 // Two ops without neighbours and with equal types and first outputs; the second op has two outputs more.
 Problem one_and_three_outputs() {
   ProblemBuilder builder("outputs");

@@ -148,6 +148,18 @@ TEST(Grouping, EvenStaysEvenWhereItIsMergedFurther) {
   EXPECT_LT(of_most_for_work + 20, of_most_bytes);
 }
 
+TEST(Grouping, OfLayersJoinsOpsOfDifferentLayersLast) {
+  // a > b exchange most bytes, but b is of the layer of c; d has no layer and joins where it sends most.
+  Problem p = tiny(plain_devices(1), {{"a", {4}, "", 0, 90}, {"b", {4}, "", 0, 10}, {"c", {5}, "", 0, 5}, {"d", {1}}},
+                   {{0, 1}, {1, 2}, {2, 3}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::layers, 2).unit_of_op, ElementsAre(0, 0, 1, 1)) << "no op has a layer";
+  p.layer = {.of_op = {0, 1, 1, OpLabels::none}, .names = {"first", "second"}};
+  EXPECT_THAT(make_grouping(p, GroupingKind::even, 2).unit_of_op, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(make_grouping(p, GroupingKind::layers, 3).unit_of_op, ElementsAre(0, 1, 2, 2));
+  EXPECT_THAT(make_grouping(p, GroupingKind::layers, 2).unit_of_op, ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(make_grouping(p, GroupingKind::layers, 1).unit_of_op, ElementsAre(0, 0, 0, 0));
+}
+
 TEST(Grouping, AtMostTakesAnotherNeighbourWhereDevicesForbidTheFirst) {
   // b would join c (30 bytes), but no device runs both.
   const Problem p =
@@ -282,7 +294,11 @@ TEST(Grouping, LawsHoldOnRandomProblems) {
     const Grouping repeated = make_grouping(p, GroupingKind::colocrl_group, 0, "", 0, share);
     const Grouping parents = make_grouping(p, GroupingKind::single_parent);
     const Grouping even = coarsen(p, make_grouping(p, GroupingKind::even), 1 + ops / 2);
-    for (const Grouping* g : {&colocated, &chains, &colocrl, &repeated, &parents, &even}) {
+    Problem layered = p;
+    layered.layer.names = {"first", "second", "third"};
+    for (std::size_t op = 0; op < ops; ++op) layered.layer.of_op.push_back(op % 4 == 3 ? OpLabels::none : op % 4);
+    const Grouping layers = make_grouping(layered, GroupingKind::layers, std::min(ops, 4 + ops / 2));
+    for (const Grouping* g : {&colocated, &chains, &colocrl, &repeated, &parents, &even, &layers}) {
       std::vector<std::uint32_t> all(g->members.items);
       std::sort(all.begin(), all.end());
       for (std::uint32_t op = 0; op < ops; ++op) RC_ASSERT(all[op] == op);

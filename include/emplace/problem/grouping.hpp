@@ -32,6 +32,8 @@ namespace emplace {
 // remain, or are merged into one unit if no other unit is connected with them.
 //
 // even: colocation; where units are merged further (`at_most` of make_grouping), they tend to have similar work.
+// layers: even, but ops of different layers of the model are merged only if there would otherwise be more units than
+// `at_most`. Ops without a layer may join any; without layers it is `even`.
 //
 // colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op is joined with that op
 // (ColocRL, docs/papers/colocrl.md, section 2.1; control edges count). colocrl-group repeats the rule on the units
@@ -48,7 +50,8 @@ enum class GroupingKind : std::uint8_t {
   colocrl_group,
   colocrl_blocks,
   single_parent,
-  even
+  even,
+  layers
 };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
@@ -65,7 +68,7 @@ struct Grouping {
   std::vector<std::uint32_t> unit_of_op;  // N
   Lists members;                          // U rows of op ids, ascending
   std::vector<std::uint8_t> allowed;      // U x D: 1 if the device can run every member
-  Merging merging = Merging::most_bytes;  // most_bytes_for_work: of kind `even`, or merged from such units
+  Merging merging = Merging::most_bytes;  // most_bytes_for_work: of kind `even` or `layers`, or merged from such units
 
   [[nodiscard]] std::size_t count() const { return members.rows(); }
   [[nodiscard]] std::size_t device_count() const { return count() == 0 ? 0 : allowed.size() / count(); }
@@ -83,8 +86,8 @@ struct Grouping {
 // `at_most` above 0: units are merged until at most that many remain. Each merge joins the unit of least work with the
 // neighbour with which it exchanges most bytes (docs/papers/placeto.md, section 2.1); units without a possible
 // neighbour are merged with each other. Where a tensor has many consumers, or an op sums over all layers, the largest
-// unit exchanges most bytes with every other and in the end takes in all of them. `even` therefore chooses the
-// neighbour with most bytes divided by its work, as partitioners rate edges (`expansion*` of Holtgrewe, Sanders,
+// unit exchanges most bytes with every other and in the end takes in all of them. `even` and `layers` therefore choose
+// the neighbour with most bytes divided by its work, as partitioners rate edges (`expansion*` of Holtgrewe, Sanders,
 // Schulz: Engineering a scalable high quality graph partitioner, 2010). Merged units may depend on each other in
 // cycles; those of colocrl never do, unless a co-location group or a block causes a cycle. The work of an op is its
 // time averaged over the devices that can run it. The run time is near-linear: only the unit of least work is looked

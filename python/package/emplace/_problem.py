@@ -200,7 +200,7 @@ class Problem(ProblemOfArrays):
         """Groups ops into units, as a recipe's keys `grouping` and `groups` do.
 
         grouping: "op", "colocation", "chain", "random", "colocrl", "colocrl-group", "colocrl-blocks",
-            "single-parent" or "even".
+            "single-parent", "even" or "layers".
         groups: units are merged until at most this many remain; 0: they are not merged.
         seed: the seed of "random".
         """

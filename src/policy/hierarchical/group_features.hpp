@@ -30,6 +30,7 @@ struct UnitTable {
   std::vector<float> first_op;  // U x OpColumns::size(): of that op, and of the unit
   Lists types;                  // U rows: the type ids of all its ops
   std::vector<float> shapes;    // U x shapes: summed over its ops
+  std::vector<float> order;     // U: (rank + 1/2) / U by layer of the model and then by position; without a layer: last
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  // distinct (producing unit, consuming unit)
   std::size_t shape_slots = 0;
 

@@ -27,11 +27,25 @@ void Grouper::for_each_chunk(const UnitTable& units, std::span<const float> para
       chunk_types_.begin.push_back(static_cast<std::uint32_t>(chunk_types_.items.size()));
     }
     tape_.begin(parameters, gradient);
-    const nn::Var logits =
+    nn::Var logits =
         grouper_logits<float>(tape_, network_, chunk_types_, {units.first_op.data() + first * width, rows, width});
+    if (network_.sizes.order_prior > 0)
+      logits = add(tape_, logits, order_prior(std::span(units.order).subspan(first, rows)));
     require_finite(tape_.value(logits).all());
     visit(first, logits);
   }
+}
+
+nn::Var Grouper::order_prior(std::span<const float> order) {
+  const std::size_t groups = network_.sizes.groups;
+  const nn::Matrix<float> prior = tape_.matrix(order.size(), groups);
+  const auto weight = static_cast<float>(network_.sizes.order_prior);
+  for (std::size_t r = 0; r < order.size(); ++r)
+    for (std::size_t g = 0; g < groups; ++g) {
+      const float distance = order[r] * static_cast<float>(groups) - (static_cast<float>(g) + 0.5F);
+      prior(r, g) = -weight * distance * distance;
+    }
+  return tape_.constant(prior);
 }
 
 double Grouper::bytes(double groupings) const {

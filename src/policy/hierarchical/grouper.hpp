@@ -61,6 +61,9 @@ class Grouper {
   template <class Visit>
   void for_each_chunk(const UnitTable& units, std::span<const float> parameters, std::span<float> gradient,
                       Visit&& visit);
+  // Rows x groups, of the units with these values of UnitTable::order: minus the option order_prior times the squared
+  // distance, in groups, between the unit's place in that order and the group's.
+  nn::Var order_prior(std::span<const float> order);
   // The logits of a fold: those of the chunk plus the fold's noise.
   nn::Var with_noise(nn::Var logits, std::size_t first, Fold& fold, std::span<const Rollout> rollouts);
 

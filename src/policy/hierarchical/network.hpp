@@ -18,6 +18,7 @@ struct HierarchicalSizes {
   std::size_t type_width = 20, grouper_hidden = 64;
   std::size_t hidden = 512;  // H, even: the encoder has H/2 units in each direction
   double grouper_gain = 1;   // times Glorot's bound: spread of the grouper's first logits
+  double order_prior = 0;    // Grouper::order_prior()
   bool aligned = false;      // the decoder reads the memory of the group that it places, too
   double squash = 5, temperature = 10;
 

@@ -48,6 +48,14 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
          .help =
              "The grouper also reads the sine and cosine of this many waves at an op's position in topological order; "
              "without them it cannot distinguish ops of equal type and shape with neighbours at similar positions."});
+  visit(
+      "order_prior", o.order_prior,
+      {.min = 0,
+       .max = 1000,
+       .help = "A unit's logit of a group also has minus this times their squared distance, in groups, where units are "
+               "ordered by layers of the model: the first groups are parts of layers and have the numbers of their "
+               "neighbours. 0: none, as in the paper.",
+       .only_with = {{"grouping", {"learned"}}}});
   visit("grouper_gain", o.grouper_gain,
         {.min = 0,
          .max = 1000,
@@ -140,6 +148,7 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   sizes.neighbour_slots = static_cast<std::size_t>(o.adjacency);
   sizes.position_waves = static_cast<std::size_t>(o.position_waves);
   sizes.grouper_gain = o.grouper_gain;
+  sizes.order_prior = o.order_prior;
   sizes.type_width = static_cast<std::size_t>(o.type_width);
   sizes.grouper_hidden = static_cast<std::size_t>(o.grouper_hidden);
   sizes.hidden = static_cast<std::size_t>(o.hidden);

@@ -27,6 +27,7 @@ struct HierarchicalOptions {
   int type_width = 20;
   int adjacency = 20;
   int position_waves = 0;
+  double order_prior = 0;
   double grouper_gain = 1;
   double grouper_entropy = 1;
   int shape_outputs = 5;

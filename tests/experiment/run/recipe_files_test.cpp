@@ -100,6 +100,7 @@ TEST(RecipeFiles, HierarchicalHasTheValuesOfItsPage) {
                                            {"hierarchical.placements_per_grouping", "4", "k"},
                                            {"hierarchical.grouper_hidden", "64", "Grouper hidden"},
                                            {"hierarchical.grouper_gain", "1", "2.4: Glorot"},
+                                           {"hierarchical.order_prior", "0", "2.2: no prior"},
                                            {"hierarchical.grouper_entropy", "1", "2.6: no entropy, so whole"},
                                            {"hierarchical.hidden", "512", "H"},
                                            {"hierarchical.aligned", "false", "2.4: logits read s_t and c_t only"},
@@ -264,7 +265,7 @@ TEST(RecipeFiles, TunedOnesAreOfTheirSystemsWithTheirUnitsAndABudgetOfPlacements
       {{"policy", "hsdag", ""}, {"learner", "ppo", ""}, {"groups", "none", ""}, {"evaluations", "50000", ""}}};
   for (std::vector<DocumentedValue> values : of) {
     const std::string name = values.front().value;
-    values.push_back({"grouping", "colocation", ""});
+    values.push_back({"grouping", name == "hierarchical" ? "layers" : "colocation", ""});
     values.push_back({"updates", "none", ""});
     expect_values(name, values);
   }
