@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "problem/labels.hpp"
 
 namespace emplace::policy {
 
@@ -21,20 +22,12 @@ void set_first_op(const PolicyProblem& problem, std::uint32_t op, std::span<cons
   set_neighbour_slots(*problem.problem, position, op, columns.neighbours, row.first(2 * columns.neighbours));
 }
 
-// Of the unit's first op that has one, else OpLabels::none, which is more than any.
-std::uint32_t layer_of(const Problem& problem, std::span<const std::uint32_t> ops) {
-  if (problem.layer.empty()) return OpLabels::none;
-  const auto found =
-      std::ranges::find_if(ops, [&](std::uint32_t op) { return problem.layer.of_op[op] != OpLabels::none; });
-  return found == ops.end() ? OpLabels::none : problem.layer.of_op[*found];
-}
-
 // Units are numbered by position.
 std::vector<float> order_by_layer(const PolicyProblem& problem) {
   const std::size_t count = problem.grouping.count();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> units;  // layer, unit
   for (std::uint32_t unit = 0; unit < count; ++unit)
-    units.emplace_back(layer_of(*problem.problem, problem.grouping.members[unit]), unit);
+    units.emplace_back(first_label(problem.problem->layer, problem.grouping.members[unit]), unit);
   std::ranges::sort(units);
   std::vector<float> order(count);
   for (std::size_t rank = 0; rank < count; ++rank)

@@ -5,18 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "problem/labels.hpp"
+
 namespace emplace::search {
-
-namespace {
-
-std::uint32_t layer_of(const Problem& problem, std::span<const std::uint32_t> ops) {
-  if (!problem.layer.empty())
-    for (const std::uint32_t op : ops)
-      if (problem.layer.of_op[op] != OpLabels::none) return problem.layer.of_op[op];
-  return OpLabels::none;
-}
-
-}  // namespace
 
 Grouping layer_blocks(const Problem& problem, const Grouping& units) {
   const std::size_t devices = units.device_count();
@@ -25,7 +16,7 @@ Grouping layer_blocks(const Problem& problem, const Grouping& units) {
   for (std::size_t unit = 0; unit < units.count(); ++unit) {
     const auto members = units.members[unit];
     const auto allowed = std::span(units.allowed).subspan(unit * devices, devices);
-    auto& ops = ops_of[{layer_of(problem, members), {allowed.begin(), allowed.end()}}];
+    auto& ops = ops_of[{first_label(problem.layer, members), {allowed.begin(), allowed.end()}}];
     ops.insert(ops.end(), members.begin(), members.end());
   }
   Grouping blocks;
