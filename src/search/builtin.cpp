@@ -36,6 +36,7 @@ Registry<PlacerEntry>& registry() {
                                                  ruin_placer(),
                                                  brkga_placer(),
                                                  contracted_placer(),
+                                                 layered_placer(),
                                                  dp_placer(),
                                                  dpl_placer(),
                                                  pipedream_like_placer(),

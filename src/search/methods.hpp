@@ -24,6 +24,7 @@ PlacerEntry tabu_placer();
 PlacerEntry ruin_placer();
 PlacerEntry brkga_placer();
 PlacerEntry contracted_placer();
+PlacerEntry layered_placer();
 PlacerEntry best_placer();
 PlacerEntry dp_placer();
 PlacerEntry dpl_placer();

@@ -45,9 +45,9 @@ TEST_F(Place, GivesTheSameBitsForAnyNumberOfRanks) {
   const std::vector<int> every = {1, 2, 3, 4}, three = {3};
   // Starting ranks takes most of the time, so not every placer is tested with every number.
   const std::pair<const char*, std::vector<int>> methods[] = {
-      {"best", every},       {"layers", every}, {"learned", every}, {"ruin", every},
-      {"contracted", every}, {"climb", three},  {"anneal", three},  {"tabu", three},
-      {"brkga", three},      {"random", three}, {"scotch", three}};
+      {"best", every},       {"layers", every},  {"learned", every}, {"ruin", every},
+      {"contracted", every}, {"layered", every}, {"climb", three},   {"anneal", three},
+      {"tabu", three},       {"brkga", three},   {"random", three},  {"scotch", three}};
   for (const auto& [method, numbers] : methods) {
     const auto arguments = place(method, {"--evaluations", "1500", "--seed", "3", "--json"});
     const Result alone = result_of(emplace_run(arguments));

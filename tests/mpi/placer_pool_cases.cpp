@@ -19,7 +19,7 @@ search::PlacerRequest request_for(const Problem& problem, evaluate::Evaluator& e
 std::vector<search::PoolJob> some_jobs() {
   std::vector<search::PoolJob> jobs;
   for (const char* method : {"single", "heft", "climb", "anneal", "tabu", "ruin", "brkga", "scotch", "expert",
-                             "cpu-only", "layers", "contracted"})
+                             "cpu-only", "layers", "contracted", "layered"})
     for (const std::uint64_t seed : {1, 2})
       jobs.push_back({.method = method, .seed = seed, .evaluations = 100 + 50 * seed});
   jobs[4].options.set("kick", {0.5, "a test"});

@@ -9,7 +9,7 @@ QUICK = ["single", "round-robin", "contiguous", "greedy", "scotch", "metis", "he
 
 
 @needs_program
-@pytest.mark.parametrize("method", [*QUICK, "random", "layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "best", "branch-and-bound"])
+@pytest.mark.parametrize("method", [*QUICK, "random", "layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "layered", "best", "branch-and-bound"])
 def test_a_placer_finds_what_it_finds_in_the_program(tmp_path, method):
     path = write_problem(tmp_path / "p.json", 12)
     problem = load_quietly(path)

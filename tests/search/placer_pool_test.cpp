@@ -56,7 +56,7 @@ class BackwardsPool final : public PlacerPool {
 };
 
 TEST_F(PlacerPoolTest, SearchesWithinABudgetOfEvaluationsDoNotDependOnThePool) {
-  for (const char* method : {"layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "best"}) {
+  for (const char* method : {"layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "layered", "best"}) {
     const PlacerResult alone = place_with(method, request(5000), {});
     BackwardsPool pool;
     PlacerRequest shared = request(5000);
@@ -118,7 +118,7 @@ TEST_F(PlacerPoolTest, ARequestToStopEndsPlacersOfTheStepTimeWithTheirBestSoFar)
 }
 
 TEST_F(PlacerPoolTest, SearchesTellHowFarTheyAre) {
-  for (const char* method : {"random", "anneal", "tabu", "ruin", "brkga", "contracted", "best"}) {
+  for (const char* method : {"random", "anneal", "tabu", "ruin", "brkga", "contracted", "layered", "best"}) {
     PlacerRequest timed = request({});
     timed.seconds = 0.5;
     std::vector<double> progress;

@@ -1,9 +1,10 @@
 // The two ways in which `best` gives its budget to placers: to all by what they gain, and as the baseline `classic`;
-// and the searches `layers` and `contracted`.
+// and the searches `layers`, `contracted` and `layered`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -155,6 +156,61 @@ TEST(Contracted, LeavesOutWhatBestLeavesOut) {
   EXPECT_THROW(place("contracted", many_small_ops(), Schedule::fifo, 600, nullptr, 3, unknown), InputError);
 }
 
+// `count` layers that do not depend on each other, each a chain of `length` ops of 1 ms and `more` times the root of
+// the layer's number, so that no two devices get the same; transfers take 12 ms, so that an op that leaves its chain
+// makes the step longer.
+Problem chains_as_layers(std::size_t count, std::size_t length, double more = 0) {
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < count * length; ++i) {
+    const double time = 1 + more * std::sqrt(i / length);
+    ops.push_back({std::to_string(i), {time, time}});
+    if (i % length != 0) edges.push_back({i - 1, i});
+  }
+  Problem problem = tiny(plain_devices(2), ops, edges, 12);
+  for (std::size_t layer = 0; layer < count; ++layer) problem.layer.names.push_back("layer" + std::to_string(layer));
+  for (std::size_t i = 0; i < ops.size(); ++i) problem.layer.of_op.push_back(static_cast<std::uint32_t>(i / length));
+  return problem;
+}
+
+ConfigTable units(std::int64_t count) {
+  ConfigTable options;
+  options.set("units", {count, "test"});
+  return options;
+}
+
+TEST(Layered, BeginsBestOnModelsOfManyOps) {
+  const auto first_search = [](const Problem& problem) {
+    for (const PlacerStep& step : place("best", problem, Schedule::fifo, 6000, nullptr, 3).steps)
+      for (const char* search : {"layered", "layers", "climb", "contracted"})
+        if (step.method == search) return step.method;
+    return std::string();
+  };
+  EXPECT_EQ(first_search(chains_as_layers(80, 20, 0.1)), "layered");
+  EXPECT_EQ(first_search(chains_as_layers(79, 20, 0.1)), "climb") << "too few units for it";
+}
+
+TEST(Layered, MovesUnitsAsAWhole) {
+  const Problem problem = chains_as_layers(4, 10);
+  const PlacerResult found = place("layered", problem, Schedule::fifo, 300, nullptr, 1, units(4));
+  EXPECT_EQ(found.outcome.makespan, 20 * ms) << "two chains on each device";
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    EXPECT_EQ(found.placement.device[op], found.placement.device[op / 10 * 10]) << op;
+}
+
+TEST(Layered, IsNeverWorseThanItsStart) {
+  for (const Problem& problem : {chains_as_layers(4, 10), many_small_ops()}) {  // without joined ops, and with them
+    Placement start{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
+    for (std::size_t op = 0; op < problem.op_count(); ++op) start.device[op] = op * 2 / problem.op_count();
+    const Ticks begun = place("layered", problem, Schedule::fifo, 1, &start).outcome.makespan;
+    for (const std::uint64_t evaluations : {1, 2, 3, 50, 2000}) {
+      const PlacerResult found = place("layered", problem, Schedule::fifo, evaluations, &start, 1, units(10));
+      EXPECT_LE(found.outcome.makespan, begun);
+      EXPECT_LE(found.evaluations, evaluations);
+    }
+  }
+}
+
 TEST(Classic, HasOnlyPlacersThatThereAre) {
   const std::vector<std::string> names = entry_names(placers());
   EXPECT_FALSE(is_classic("layers"));
@@ -248,17 +304,8 @@ TEST(Climb, BeginsWithRandomChangesWhereItIsTold) {
   EXPECT_LE(kicked.outcome.makespan, start.outcome.makespan);
 }
 
-// Two chains of ten ops of 1 ms; transfers take 12 ms, so that an op that leaves its chain makes the step longer.
 TEST(Layers, MovesWholeLayersWhereEachOpAloneWouldLose) {
-  std::vector<TinyOp> ops;
-  std::vector<TinyEdge> edges;
-  for (std::size_t i = 0; i < 20; ++i) {
-    ops.push_back({std::to_string(i), {1, 1}});
-    if (i % 10 != 0) edges.push_back({i - 1, i});
-  }
-  Problem problem = tiny(plain_devices(2), ops, edges, 12);
-  problem.layer.names = {"a", "b"};
-  for (std::uint32_t i = 0; i < 20; ++i) problem.layer.of_op.push_back(i / 10);
+  const Problem problem = chains_as_layers(2, 10);
   const Placement start{std::vector<std::uint8_t>(20, 0), {}};
   LocalSearchOptions patient;
   patient.evaluations = 1000;

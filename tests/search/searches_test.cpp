@@ -1,4 +1,4 @@
-// layers, climb, anneal, tabu, ruin, brkga, contracted and the portfolio `best`.
+// layers, climb, anneal, tabu, ruin, brkga, contracted, layered and the portfolio `best`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,7 +160,8 @@ TEST(Ruin, EndsWithoutABudgetOfEvaluationsWhereNoUnitCanMove) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, EverySearch,
-                         ::testing::Values("layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted", "best"));
+                         ::testing::Values("layers", "climb", "anneal", "tabu", "ruin", "brkga", "contracted",
+                                           "layered", "best"));
 
 TEST(Best, SaysWhoFoundWhatWhen) {
   const Problem problem = eight_ops(5);

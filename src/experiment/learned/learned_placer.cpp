@@ -1,6 +1,7 @@
-// A portfolio that begins with a trained policy: first the quick placers' answers, then two lines from the best of
-// them, the policy's part (policy_search) with a climb behind it, and climbs alone; from the better one, the search
-// goes on that gains most. Where a climb takes most of the budget there is one line (run_by_gain).
+// A portfolio that begins with a trained policy: first the quick placers' answers (in models of many ops `layered`
+// too), then two lines from the best of them, the policy's part (policy_search) with a climb behind it, and climbs
+// alone; from the better one, the search goes on that gains most. Where a climb takes most of the budget there is one
+// line (run_by_gain).
 #include "experiment/learned/learned_placer.hpp"
 
 #include <fmt/core.h>

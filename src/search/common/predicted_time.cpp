@@ -43,6 +43,7 @@ constexpr MethodTime method_times[] = {
     {"brkga", 1000, 10},
     {"learned", 2500, 20},
     {"contracted", 200, 5},
+    {"layered", 1500, 5},
 };
 
 }  // namespace

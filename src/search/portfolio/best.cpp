@@ -13,6 +13,7 @@
 #include "search/methods.hpp"
 #include "search/portfolio/by_gain.hpp"
 #include "search/portfolio/fit.hpp"
+#include "search/portfolio/inner_search.hpp"
 #include "search/portfolio/members.hpp"
 #include "search/portfolio/rounds.hpp"
 
@@ -62,7 +63,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
   std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
   leave_out(searches, options.without, table.place());
   for (PortfolioEntry& each : searches)
-    if (each.method == contracted_search && !options.without.empty())
+    if (runs_searches_inside(each.method) && !options.without.empty())
       each.options.set("without", {options.without, table.place()});
   if (request.start != nullptr) session.begin();
   Fit fit(session, request, roles);

@@ -10,6 +10,7 @@
 
 #include "emplace/problem/grouping.hpp"
 #include "search/local/chains.hpp"
+#include "search/portfolio/inner_search.hpp"
 
 namespace emplace::search {
 
@@ -64,27 +65,38 @@ std::vector<std::size_t> by_promise(const std::vector<PortfolioEntry>& searches)
   return order;
 }
 
+std::optional<PortfolioEntry> take_out(std::vector<PortfolioEntry>& searches, std::string_view method) {
+  const auto at = std::ranges::find(searches, method, &PortfolioEntry::method);
+  if (at == searches.end()) return std::nullopt;
+  PortfolioEntry entry = std::move(*at);
+  searches.erase(at);
+  return entry;
+}
+
 constexpr double least_share = 1.0 / 32, most_share = 1.0 / 8;  // of a slice
 
 class Slices {
  public:
-  Slices(SearchSession& session, const PlacerRequest& request, const std::vector<PortfolioEntry>& searches,
-         std::size_t width)
+  Slices(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> searches, std::size_t width)
       : session_(session),
         request_(request),
-        searches_(searches),
+        layered_(take_out(searches, layered_search)),
+        searches_(std::move(searches)),
         width_(width),
         whole_(left_of(session)),
         descent_(share_of_descent(session, *request.problem, width)),
         contracted_(position_of(contracted_search)),
-        bandit_(by_promise(searches)),
-        seeds_(searches.size(), 0) {}
+        bandit_(by_promise(searches_)),
+        seeds_(searches_.size(), 0) {}
 
-  // Two lines that both begin at the placement that the quick placers found, of which the better one goes on: the first
-  // search of the list and then the second; and the second alone. Where `contracted` takes part it begins the second
-  // line, and the second search of the list ends it, from the best of both lines. Which line leads to the better
-  // placements depends on the problem, and shows early.
+  // First `layered`, if it takes part. Then two lines that both begin at the best placement so far, of which the better
+  // one goes on: the first search of the list and then the second; and the second alone. Where `contracted` takes part
+  // it begins the second line, and the second search of the list ends it, from the best of both lines. Which line leads
+  // to the better placements depends on the problem, and shows early.
   void begin(std::vector<PortfolioEntry> beside) {
+    draw_first(beside);
+    begin_with_units(beside);
+    if (searches_.empty()) return;
     constexpr double least_of_line = 1.0 / 10;  // of each of the two searches in a line
     const double share = std::clamp(descent_, least_of_line, most_of_line);
     if (searches_.size() < 2) {
@@ -93,9 +105,9 @@ class Slices {
       return;
     }
     if (descent_ > most_of_line) return begin_with_one_line(std::move(beside));
-    const Placement quick = session_.placement();
+    const Placement before = session_.placement();
     const bool has_start = session_.result().evaluations > 0;
-    const Placement* const again = has_start ? &quick : nullptr;
+    const Placement* const again = has_start ? &before : nullptr;
     run({0, 0}, share, std::move(beside));
     run({1, 1}, share, {});
     if (contracted_) {
@@ -110,6 +122,7 @@ class Slices {
 
   // Returns false if all searches were refused.
   bool go_on() {
+    if (searches_.empty()) return false;
     const std::uint64_t evaluations = session_.result().evaluations;
     run(bandit_.ranking(), std::clamp(descent_, least_share, most_share), {});
     return !session_.counts_evaluations() || session_.result().evaluations != evaluations;
@@ -123,13 +136,34 @@ class Slices {
     return at == searches_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - searches_.begin()));
   }
 
-  // Where a line is too short to show what it is worth, there is only one. With a budget of evaluations it begins with
-  // a trained policy's draws: each counts no more than a move, and where not even one descent fits, the start decides.
-  // With a budget of seconds, in which a draw takes as long as hundreds of moves, they do not pay.
-  void begin_with_one_line(std::vector<PortfolioEntry> beside) {
-    constexpr double of_policy = 1.0 / 16, of_contracted = 0.4, of_second = 0.3;
-    if (const auto policy = position_of(policy_search); policy && session_.counts_evaluations())
+  // A budget of evaluations that is too short for two lines begins with a trained policy's draws: each counts no more
+  // than a move, and where not even one descent fits, the start decides. With a budget of seconds, in which a draw
+  // takes as long as hundreds of moves, they do not pay.
+  void draw_first(std::vector<PortfolioEntry>& beside) {
+    constexpr double of_policy = 1.0 / 16;
+    if (const auto policy = position_of(policy_search);
+        policy && descent_ > most_of_line && session_.counts_evaluations())
       run({*policy, *policy}, of_policy, std::exchange(beside, {}));
+  }
+
+  // It runs only here: a local optimum of single ops would first have to be changed to whole units, which makes it
+  // worse.
+  void begin_with_units(std::vector<PortfolioEntry>& beside) {
+    constexpr double of_units = 0.4;
+    if (!layered_) return;
+    std::vector<PortfolioEntry> batch = std::exchange(beside, {});
+    for (std::size_t job = 0; job < width_; ++job) {
+      batch.push_back(*layered_);
+      batch.back().seed = seed_of_chain(request_.seed, job);
+    }
+    session_.try_placers(batch, searches_.empty() ? 1 : of_units);
+    whole_ = left_of(session_);
+    descent_ = share_of_descent(session_, *request_.problem, width_);
+  }
+
+  // Where a line is too short to show what it is worth, there is only one.
+  void begin_with_one_line(std::vector<PortfolioEntry> beside) {
+    constexpr double of_contracted = 0.4, of_second = 0.3;
     if (!contracted_) return run({1, 1}, std::clamp(descent_, 2 * most_of_line, 1.0), std::move(beside));
     run({*contracted_, *contracted_}, of_contracted, std::move(beside));
     run({1, 1}, of_second, {});
@@ -164,9 +198,10 @@ class Slices {
 
   SearchSession& session_;
   const PlacerRequest& request_;
-  const std::vector<PortfolioEntry>& searches_;
+  const std::optional<PortfolioEntry> layered_;
+  const std::vector<PortfolioEntry> searches_;
   const std::size_t width_;
-  const double whole_, descent_;
+  double whole_, descent_;  // what is left for the lines and slices, and the share of it that a descent takes
   const std::optional<std::size_t> contracted_;
   GainBandit bandit_;
   bool is_local_optimum_ = false;   // a descent of `climb` has ended with the best placement, or with a worse one
@@ -176,10 +211,10 @@ class Slices {
 }  // namespace
 
 void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
-                 const std::vector<PortfolioEntry>& searches, std::size_t width) {
+                 std::vector<PortfolioEntry> searches, std::size_t width) {
   if (session.exhausted() || session.result().proved_optimal) return;
   if (searches.empty()) return session.try_placers(first);
-  Slices slices(session, request, searches, width);
+  Slices slices(session, request, std::move(searches), width);
   slices.begin(std::move(first));
   while (!session.exhausted() && !session.result().proved_optimal)
     if (!slices.go_on()) return;

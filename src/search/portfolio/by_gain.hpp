@@ -13,9 +13,6 @@
 
 namespace emplace::search {
 
-// The search that begins the second line, where it takes part (contracted.cpp).
-inline constexpr std::string_view contracted_search = "contracted";
-
 // Costs are evaluations or, with only a budget of seconds, seconds. Without a clock in it, a choice is the same for any
 // number of workers.
 class GainBandit {
@@ -41,12 +38,13 @@ class GainBandit {
   std::size_t slices_ = 0;
 };
 
-// Runs searches until the budget is used up or the result is proved optimal. The first two of the list begin, and
+// Runs searches until the budget is used up or the result is proved optimal. `layered` begins, if it is in the list,
+// and is not run again: from a local optimum its units gain nothing. Then come the first two of the list, and
 // `contracted`; then each slice runs `width` jobs in parallel, with different seeds, all from the best placement so
 // far: half of them of the first search in the ranking, the rest of the next. What the two lines at the beginning
 // gained does not count in the ranking: from the quick placers' answers any search gains hundreds of times as much as
 // from a local optimum. `first` run beside the first slice.
 void run_by_gain(SearchSession& session, const PlacerRequest& request, std::vector<PortfolioEntry> first,
-                 const std::vector<PortfolioEntry>& searches, std::size_t width);
+                 std::vector<PortfolioEntry> searches, std::size_t width);
 
 }  // namespace emplace::search
