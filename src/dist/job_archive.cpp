@@ -34,7 +34,7 @@ void serialize(Archive& archive, emplace::search::PlacerStep& step, unsigned) {
 template <class Archive>
 void serialize(Archive& archive, emplace::search::PlacerResult& result, unsigned) {
   archive& result.placement& result.outcome& result.evaluations& result.proved_optimal& result.lower_bound;
-  archive& result.note& result.steps;
+  archive& result.bound_by& result.note& result.steps;
 }
 
 template <class Archive>

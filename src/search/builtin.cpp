@@ -97,7 +97,8 @@ PlacerResult place_with(const std::string& method, const PlacerRequest& request,
 }
 
 ResultProof proof_of(const PlacerResult& result, const std::string& method, LowerBound known) {
-  if (result.lower_bound > known.ticks) known = {result.lower_bound, method};
+  if (result.lower_bound > known.ticks)
+    known = {result.lower_bound, result.bound_by.empty() ? method : result.bound_by};
   const bool reached = result.outcome.feasible() && result.outcome.makespan == known.ticks;
   return {std::move(known), result.proved_optimal || reached};
 }

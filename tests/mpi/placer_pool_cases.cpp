@@ -54,7 +54,8 @@ int same_answers(dist::World& world) {
       const search::PlacerResult &a = got[i]->result, &b = expected[i]->result;
       EMPLACE_CHECK(a.placement == b.placement && a.outcome == b.outcome, "job {}", i);
       EMPLACE_CHECK(a.evaluations == b.evaluations && a.proved_optimal == b.proved_optimal, "job {}", i);
-      EMPLACE_CHECK(a.lower_bound == b.lower_bound && a.note == b.note && a.steps.size() == b.steps.size());
+      EMPLACE_CHECK(a.lower_bound == b.lower_bound && a.bound_by == b.bound_by && a.note == b.note &&
+                    a.steps.size() == b.steps.size());
     }
   };
   check(wanted_from_start);

@@ -168,6 +168,9 @@ TEST(ProofOf, IsTheLargerBoundAndWhetherTheResultReachesIt) {
   result.lower_bound = 8;
   EXPECT_EQ(proof_of(result, "milp", {7, "load"}).bound.method, "milp");
   EXPECT_FALSE(proof_of(result, "milp", {7, "load"}).optimal);
+  result.bound_by = "energy";
+  EXPECT_EQ(proof_of(result, "best", {7, "load"}).bound.method, "energy")
+      << "a bound inside the placer has its own name";
   EXPECT_EQ(proof_of(result, "milp", {8, "load"}).bound.method, "load");
   EXPECT_TRUE(proof_of(result, "milp", {10, "load"}).optimal);
   result.outcome.why = Infeasible::memory;

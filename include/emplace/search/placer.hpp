@@ -64,6 +64,7 @@ struct PlacerResult {
   std::uint64_t evaluations = 0;
   bool proved_optimal = false;
   Ticks lower_bound = 0;          // certified: no placement has a smaller outcome; 0: the placer gives no bound
+  std::string bound_by;           // the method that found the bound; empty: the placer itself
   std::string note;               // a remark on the result, one sentence without a full stop; may be empty
   std::vector<PlacerStep> steps;  // of a portfolio or a search, in the order of their runs
 };

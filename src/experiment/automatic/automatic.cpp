@@ -133,7 +133,7 @@ class Automatic {
     note_if_better(found.outcome, best);
     result_.evaluations += found.evaluations;
     if (found.lower_bound > result_.references.bound.ticks) {
-      result_.references.bound = {found.lower_bound, method};
+      result_.references.bound = search::proof_of(found, method, {}).bound;
       result_.references.is_quick_bound = false;
     }
     const std::string by = found.steps.empty() ? method : winner_of(found, method);

@@ -114,11 +114,14 @@ void SearchSession::take(const std::string& method, const PoolAnswer& answer, do
   }
   before_search_ = best_.outcome;
   if (found.proved_optimal && found.outcome == best_.outcome) best_.proved_optimal = true;
-  bound(found.lower_bound);
+  bound({found.lower_bound, found.bound_by.empty() ? method : found.bound_by});
 }
 
-void SearchSession::bound(Ticks ticks) {
-  best_.lower_bound = std::max(best_.lower_bound, ticks);
+void SearchSession::bound(const LowerBound& bound) {
+  if (bound.ticks > best_.lower_bound) {
+    best_.lower_bound = bound.ticks;
+    best_.bound_by = bound.method;
+  }
   check_proof();
 }
 

@@ -64,8 +64,8 @@ class SearchSession {
   void end_search();
   // Evaluates a placement and offers it; the first one is taken in any case.
   void try_out(const Placement& placement);
-  // Records a lower bound for all placements.
-  void bound(Ticks ticks);
+  // Records a lower bound for all placements; without a method it is the search's own.
+  void bound(const LowerBound& bound);
 
   [[nodiscard]] const PlacerResult& result() const { return best_; }
 

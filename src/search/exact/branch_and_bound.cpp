@@ -89,7 +89,9 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
   Best best(request);
   const std::vector<Placement> starts = starting_placements(request, deadline, best);
   PlacerResult& result = best.result;
-  result.lower_bound = lower_bound(problem).ticks;
+  const LowerBound quick = lower_bound(problem);
+  result.lower_bound = quick.ticks;
+  result.bound_by = quick.method;
   const auto prove = [&] {
     result.proved_optimal = result.outcome.feasible() && result.outcome.makespan == result.lower_bound;
     return result;
@@ -126,7 +128,10 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
     result.note = "no placement is feasible: all of them have been searched";
     return prove();
   }
-  result.lower_bound = std::max(result.lower_bound, search.lower_bound);
+  if (search.lower_bound > result.lower_bound) {
+    result.lower_bound = search.lower_bound;
+    result.bound_by.clear();
+  }
   prove();
   if (result.proved_optimal) return result;
   std::string left_out = left_out_of_model(problem, request.schedule);

@@ -74,7 +74,7 @@ PlacerResult place_step_by_milp(const PlacerRequest& request, const ConfigTable&
     session.offer(placement, outcome);
   }
   const double certain = std::clamp(bound, 0.0, static_cast<double>(latest)) * (1 - StepProgram::resolution);
-  session.bound(static_cast<Ticks>(std::ceil(certain)));
+  session.bound({static_cast<Ticks>(std::ceil(certain)), {}});
   PlacerResult result = ended("");
   if (result.proved_optimal) return result;
   const bool feasible = result.outcome.feasible();

@@ -54,31 +54,40 @@ void describe(BestOptions& o, OptionVisitor& visit) {
          .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
 }
 
+std::vector<PortfolioEntry> searches_of(const PlacerRequest& request, const BestOptions& options, Roles roles,
+                                        const std::string& place) {
+  std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
+  leave_out(searches, options.without, place);
+  if (!options.without.empty())
+    for (PortfolioEntry& each : searches)
+      if (runs_searches_inside(each.method)) each.options.set("without", {options.without, place});
+  return searches;
+}
+
+// The bounds reached in given seconds depend on the machine: with a budget of evaluations, only bounds that need no
+// time limit are computed. Returns false if no placement is feasible.
+bool find_bounds(const PlacerRequest& request, double share, SearchSession& session) {
+  const double seconds = session.counts_evaluations() ? 0 : share * *session.seconds_left();
+  const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds, request.stop);
+  if (bounds.infeasible) return false;
+  session.bound(bounds.best());
+  return true;
+}
+
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const Roles roles = options.roles == "classic" ? Roles::classic : Roles::all;
   const std::size_t units = make_grouping(*request.problem, GroupingKind::colocation).count();
   SearchSession session(request, "best", static_cast<std::uint64_t>(options.moves_per_unit) * units);
   const std::size_t width = session.width(static_cast<std::size_t>(options.width));
-  std::vector<PortfolioEntry> searches = members(roles, PlacerRole::search, request);
-  leave_out(searches, options.without, table.place());
-  for (PortfolioEntry& each : searches)
-    if (runs_searches_inside(each.method) && !options.without.empty())
-      each.options.set("without", {options.without, table.place()});
+  std::vector<PortfolioEntry> searches = searches_of(request, options, roles, table.place());
   if (request.start != nullptr) session.begin();
   Fit fit(session, request, roles);
   const bool is_timed = !session.counts_evaluations();
   fit.run_quick_placers(width);
   if (request.stop && request.stop()) return session.result();
-
-  // The bounds reached in given seconds depend on the machine: with a budget of evaluations, only bounds that need no
-  // time limit are computed.
-  const double seconds = session.counts_evaluations() ? 0 : options.bound_share * *session.seconds_left();
-  if (!is_timed || fit.has_time_for_bounds()) {
-    const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds, request.stop);
-    if (bounds.infeasible) return session.result();
-    session.bound(bounds.best().ticks);
-  }
+  if ((!is_timed || fit.has_time_for_bounds()) && !find_bounds(request, options.bound_share, session))
+    return session.result();
 
   std::vector<PortfolioEntry> exact = members(roles, PlacerRole::exact, request);
   if (is_timed) fit.keep_fitting(exact, options.exact_share, 1);
@@ -92,7 +101,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
   if (roles == Roles::classic)
     run_rounds(session, std::move(exact), std::move(searches), width, rounds, request.seed);
   else
-    run_by_gain(session, request, std::move(exact), searches, width);
+    run_by_gain(session, request, std::move(exact), std::move(searches), width);
   return session.result();
 }
 
