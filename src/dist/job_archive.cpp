@@ -55,7 +55,8 @@ void serialize(Archive& archive, emplace::search::Polished& polished, unsigned) 
 
 template <class Archive>
 void serialize(Archive& archive, emplace::dist::SentPolish& sent, unsigned) {
-  archive& sent.index& sent.job.problem& sent.job.start& sent.job.unit_of_op& sent.job.seed& sent.job.evaluations;
+  emplace::search::PolishJob& job = sent.job;
+  archive& sent.index& job.problem& job.start& job.unit_of_op& job.finer_of_op& job.seed& job.evaluations;
 }
 
 template <class Archive>

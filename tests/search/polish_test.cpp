@@ -56,6 +56,26 @@ TEST(Polish, SplitsUnitsOnlyInItsBestPlacement) {
   EXPECT_EQ(result.best.outcome.makespan, 2 * ms);
 }
 
+TEST(Polish, MovesFinerUnitsWhereNeitherUnitsNorOpsHelp) {
+  // Two chains of ten ops of 1 ms in one unit. Transfers take 12 ms, so that an op alone makes the step longer.
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  PolishJob job{.problem = 0, .start = {std::vector<std::uint8_t>(20, 0), {}}};
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    ops.push_back({std::to_string(i), {1, 1}});
+    if (i % 10 != 0) edges.push_back({i - 1, i});
+    job.unit_of_op.push_back(0);
+  }
+  const Problem problem = tiny(plain_devices(2), ops, edges, 12);
+  job.evaluations = 200;
+  EXPECT_EQ(polished(problem, job).best.outcome.makespan, 20 * ms);
+  for (std::uint32_t i = 0; i < 20; ++i) job.finer_of_op.push_back(i / 10);
+  const PolishResult result = polished(problem, job);
+  EXPECT_EQ(result.on_units.outcome.makespan, 20 * ms);
+  EXPECT_EQ(result.best.outcome.makespan, 10 * ms);
+  EXPECT_LE(result.evaluations, 200U);
+}
+
 TEST(Polish, MakesNoMoreEvaluationsThanItsBudgetAndIsNeverWorseThanItsStart) {
   const Problem problem = eight_ops();
   for (std::uint64_t evaluations = 1; evaluations < 40; ++evaluations) {

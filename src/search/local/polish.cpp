@@ -73,16 +73,21 @@ class LocalPolishPool final : public PolishPool {
 }  // namespace
 
 Polisher::Polisher(std::span<const Problem* const> problems, Schedule schedule) : schedule_(schedule) {
-  for (const Problem* problem : problems) problems_.push_back({problem, {}, {}, {}});
+  for (const Problem* problem : problems)
+    problems_.push_back({.problem = problem, .finest = {}, .units = {}, .finer = {}});
+}
+
+void Polisher::Labelled::follow(const Problem& problem, const std::vector<std::uint32_t>& wanted) {
+  if (labels == wanted) return;
+  units = group_by(problem, wanted);
+  labels = wanted;
 }
 
 Polisher::Known& Polisher::known(const PolishJob& job) {
   Known& of = problems_.at(job.problem);
   if (of.finest.count() == 0) of.finest = make_grouping(*of.problem, GroupingKind::colocation);
-  if (of.labels != job.unit_of_op) {
-    of.units = group_by(*of.problem, job.unit_of_op);
-    of.labels = job.unit_of_op;
-  }
+  of.units.follow(*of.problem, job.unit_of_op);
+  if (!job.finer_of_op.empty()) of.finer.follow(*of.problem, job.finer_of_op);
   return of;
 }
 
@@ -90,10 +95,14 @@ PolishResult Polisher::polish(const PolishJob& job) {
   EMPLACE_CHECK(job.evaluations > 0);
   const Known& of = known(job);
   Polishing polishing(*of.problem, schedule_, job);
-  const bool has_finer = of.finest.count() > of.units.count();
-  polishing.descend(of.units, polishing.drawn_size(), job.evaluations - (has_finer ? job.evaluations / 4 : 0));
+  const std::size_t units = of.units.units.count();
+  const std::size_t finer = std::max(units, job.finer_of_op.empty() ? 0 : of.finer.units.count());
+  const std::uint64_t for_finest = of.finest.count() > finer ? job.evaluations / 4 : 0;
+  const std::uint64_t for_finer = finer > units ? job.evaluations / 2 : 0;
+  polishing.descend(of.units.units, polishing.drawn_size(), job.evaluations - for_finer - for_finest);
   PolishResult result{.on_units = polishing.now(), .best = {}, .evaluations = 0};
-  if (has_finer) polishing.descend(of.finest, std::max(coarsest, of.units.count()), job.evaluations);
+  if (for_finer > 0) polishing.descend(of.finer.units, std::max(coarsest, units), job.evaluations - for_finest);
+  if (for_finest > 0) polishing.descend(of.finest, std::max(coarsest, finer), job.evaluations);
   result.best = polishing.now();
   result.evaluations = polishing.made();
   return result;

@@ -16,9 +16,10 @@
 namespace emplace::search {
 
 struct PolishJob {
-  std::uint32_t problem = 0;              // position in the pool's list
-  Placement start;                        // timed; with an order unless the schedule is fifo
-  std::vector<std::uint32_t> unit_of_op;  // N labels: first, only ops with equal labels move together
+  std::uint32_t problem = 0;               // position in the pool's list
+  Placement start;                         // timed; with an order unless the schedule is fifo
+  std::vector<std::uint32_t> unit_of_op;   // N labels: first, only ops with equal labels move together
+  std::vector<std::uint32_t> finer_of_op;  // N labels: then ops with equal ones of these; may be empty
   std::uint64_t seed = 0;
   std::uint64_t evaluations = 1;  // budget: guesses, checks, and the start
 };
@@ -41,16 +42,21 @@ class Polisher {
   Polisher(std::span<const Problem* const> problems, Schedule schedule);
 
   // Hill climbing on blocks of the job's units, drawn at random among neighbours on one device, from coarse to fine,
-  // then on the units; then, if co-location groups are smaller than the units, with the last quarter of the budget on
-  // blocks of those. The result depends only on the job. It has stop points (base/interrupt.hpp).
+  // then on the units; then in the same way on the finer units, if there are more of them, with half of the budget, and
+  // on co-location groups, if there are more of these, with the last quarter. The result depends only on the job. It
+  // has stop points (base/interrupt.hpp).
   [[nodiscard]] PolishResult polish(const PolishJob& job);
 
  private:
-  struct Known {
-    const Problem* problem;
-    Grouping finest;                    // co-location groups and single ops; without units until it is needed
+  struct Labelled {
     std::vector<std::uint32_t> labels;  // of the last job
     Grouping units;                     // of these labels
+    void follow(const Problem& problem, const std::vector<std::uint32_t>& wanted);
+  };
+  struct Known {
+    const Problem* problem;
+    Grouping finest;  // co-location groups and single ops; without units until it is needed
+    Labelled units, finer;
   };
   Known& known(const PolishJob& job);
 
