@@ -150,9 +150,10 @@ std::vector<search::PolishResult> Trainer::polish(std::span<const Candidate> can
     search::PolishJob& job = jobs.emplace_back();
     job.problem = each.problem;
     job.start = *each.placement;
-    job.finer_of_op = problems_[each.problem].grouping.unit_of_op;
+    const std::vector<std::uint32_t>& units = problems_[each.problem].grouping.unit_of_op;
     if (!each.sample.empty() && learner_.can_be_taught()) job.unit_of_op = policy_.expressible_units(each.sample);
-    if (job.unit_of_op.empty()) job.unit_of_op = job.finer_of_op;
+    if (job.unit_of_op.empty()) job.unit_of_op = units;
+    if (job.unit_of_op != units) job.finer_of_op = units;
     const std::uint64_t update = each.sample.empty() ? 0 : each.sample.front().update;
     job.seed =
         Stream({.seed = options_.seed, .purpose = Purpose::polish, .update = update, .index = each.index}).bits64();

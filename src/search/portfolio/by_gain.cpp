@@ -40,9 +40,9 @@ constexpr std::string_view policy_search = "learned";  // a trained policy's dra
 // The share of the rest of the budget in which a search on this problem can show what it is worth, if `width` of them
 // run in parallel; it may be more than 1. A search with large blocks first gains when it has come down to single ops,
 // which takes a few passes over all units.
-double share_of_descent(const SearchSession& session, const Problem& problem, std::size_t width) {
+double share_of_descent(const SearchSession& session, const Problem& problem, std::size_t units, std::size_t width) {
   constexpr double passes = 4, seconds_of_item = 3e-9;  // an item: an op or an edge, in one evaluation
-  const double evaluations = passes * static_cast<double>(make_grouping(problem, GroupingKind::colocation).count());
+  const double evaluations = passes * static_cast<double>(units);
   if (session.counts_evaluations())
     return evaluations * static_cast<double>(width) /
            static_cast<double>(std::max<std::uint64_t>(session.evaluations_left(), 1));
@@ -83,8 +83,9 @@ class Slices {
         layered_(take_out(searches, layered_search)),
         searches_(std::move(searches)),
         width_(width),
+        units_(make_grouping(*request.problem, GroupingKind::colocation).count()),
         whole_(left_of(session)),
-        descent_(share_of_descent(session, *request.problem, width)),
+        descent_(share_of_descent(session, *request.problem, units_, width)),
         contracted_(position_of(contracted_search)),
         bandit_(by_promise(searches_)),
         seeds_(searches_.size(), 0) {}
@@ -147,10 +148,11 @@ class Slices {
   }
 
   // It runs only here: a local optimum of single ops would first have to be changed to whole units, which makes it
-  // worse.
+  // worse. Of the two ways to a smaller problem `contracted` is better where it pays, and after it the units have
+  // little to add.
   void begin_with_units(std::vector<PortfolioEntry>& beside) {
     constexpr double of_units = 0.4;
-    if (!layered_) return;
+    if (!layered_ || contracted_) return;
     std::vector<PortfolioEntry> batch = std::exchange(beside, {});
     for (std::size_t job = 0; job < width_; ++job) {
       batch.push_back(*layered_);
@@ -158,7 +160,7 @@ class Slices {
     }
     session_.try_placers(batch, searches_.empty() ? 1 : of_units);
     whole_ = left_of(session_);
-    descent_ = share_of_descent(session_, *request_.problem, width_);
+    descent_ = share_of_descent(session_, *request_.problem, units_, width_);
   }
 
   // Where a line is too short to show what it is worth, there is only one.
@@ -200,7 +202,7 @@ class Slices {
   const PlacerRequest& request_;
   const std::optional<PortfolioEntry> layered_;
   const std::vector<PortfolioEntry> searches_;
-  const std::size_t width_;
+  const std::size_t width_, units_;
   double whole_, descent_;  // what is left for the lines and slices, and the share of it that a descent takes
   const std::optional<std::size_t> contracted_;
   GainBandit bandit_;

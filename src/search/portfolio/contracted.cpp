@@ -2,8 +2,7 @@
 // (problem/contract). The graph that a framework makes of a model has many ops that do next to nothing; a quarter to a
 // half of them are left, so that a move takes less time and the joined ops need not be moved one by one (multilevel
 // refinement, Walshaw 2004; contraction of edges that a partitioner would hardly cut).
-#include "search/portfolio/contracted.hpp"
-
+#include "problem/contract.hpp"
 #include "search/methods.hpp"
 #include "search/portfolio/inner_search.hpp"
 
@@ -11,8 +10,12 @@ namespace emplace::search {
 
 namespace {
 
+constexpr double default_share = 0.00005;
+// With fewer than this share of the ops, the smaller problem leaves too little to choose.
+constexpr double least_left = 0.24;
+
 struct ContractedOptions : InnerOptions {
-  double most_share = joined_share;
+  double most_share = default_share;
 };
 
 void describe(ContractedOptions& o, OptionVisitor& visit) {
@@ -28,20 +31,19 @@ void describe(ContractedOptions& o, OptionVisitor& visit) {
 
 PlacerResult place_contracted(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<ContractedOptions>(table);
-  SearchSession session = inner_session(request, contracted_search, options);
-  session.begin();
-  if (session.exhausted() || session.evaluations_left() < 2) return session.result();
-  const Contracted contracted = contract(*request.problem, options.most_share, least_left);
-  const Placement found = search_inside(contracted.problem, contracted.contract(session.placement()), request,
-                                        contracted_search, options, table.place(), session);
-  session.try_out(contracted.expand(*request.problem, found));
-  session.end_search();
-  return session.result();
+  const auto through = [&](const Placement& start, const InnerSearch& search) {
+    const Contracted contracted = contract(*request.problem, options.most_share, least_left);
+    return contracted.expand(*request.problem, search(contracted.problem, contracted.contract(start)));
+  };
+  return place_inside(request, contracted_search, options, table.place(), through);
+}
+
+// It pays where joins leave at most half of the ops, as in a framework's graph.
+bool joins_pay(const PlacerRequest& request) {
+  return 2 * contracted_count(*request.problem, default_share) <= request.problem->op_count();
 }
 
 }  // namespace
-
-bool joins_pay(const Problem& problem) { return 2 * contracted_count(problem, joined_share) <= problem.op_count(); }
 
 PlacerEntry contracted_placer() {
   PlacerEntry entry;
@@ -53,7 +55,7 @@ PlacerEntry contracted_placer() {
   entry.only_for = Objective::step;
   entry.own_engine = true;
   entry.from_start = true;
-  entry.pays = [](const PlacerRequest& request) { return joins_pay(*request.problem); };
+  entry.pays = joins_pay;
   entry.place = place_contracted;
   return entry;
 }

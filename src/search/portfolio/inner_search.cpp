@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "search/common/search_session.hpp"
 #include "search/portfolio/by_gain.hpp"
 #include "search/portfolio/members.hpp"
 
@@ -15,10 +16,7 @@ void describe(InnerOptions& o, OptionVisitor& visit) {
       {.min = 1, .max = 1'000'000'000, .help = "Evaluations per op if there is no budget of evaluations or seconds."});
 }
 
-SearchSession inner_session(const PlacerRequest& request, std::string_view method, const InnerOptions& options) {
-  return {request, std::string(method),
-          static_cast<std::uint64_t>(options.moves_per_unit) * request.problem->op_count()};
-}
+namespace {
 
 Placement search_inside(const Problem& smaller, const Placement& start, const PlacerRequest& request,
                         std::string_view method, const InnerOptions& options, const std::string& place,
@@ -52,6 +50,22 @@ Placement search_inside(const Problem& smaller, const Placement& start, const Pl
   run_by_gain(search, inner, {}, searches, 1);
   session.searched(search.result().evaluations);
   return search.placement();
+}
+
+}  // namespace
+
+PlacerResult place_inside(const PlacerRequest& request, std::string_view method, const InnerOptions& options,
+                          const std::string& place,
+                          const std::function<Placement(const Placement& start, const InnerSearch& search)>& through) {
+  SearchSession session(request, std::string(method),
+                        static_cast<std::uint64_t>(options.moves_per_unit) * request.problem->op_count());
+  session.begin();
+  if (session.exhausted() || session.evaluations_left() < 2) return session.result();
+  session.try_out(through(session.placement(), [&](const Problem& smaller, const Placement& start) {
+    return search_inside(smaller, start, request, method, options, place, session);
+  }));
+  session.end_search();
+  return session.result();
 }
 
 }  // namespace emplace::search

@@ -1,11 +1,12 @@
 // The searches of `best`, run inside another search on a smaller problem that is made from the request's.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "search/common/search_session.hpp"
+#include "emplace/search/placer.hpp"
 
 namespace emplace::search {
 
@@ -22,14 +23,15 @@ struct InnerOptions {
 
 void describe(InnerOptions& o, OptionVisitor& visit);
 
-// A session of the request for the search called `method`, whose budget is otherwise that many moves per op.
-SearchSession inner_session(const PlacerRequest& request, std::string_view method, const InnerOptions& options);
+// Searches a smaller problem from a placement of it, and returns the best placement of that problem.
+using InnerSearch = std::function<Placement(const Problem& smaller, const Placement& start)>;
 
-// Runs the searches of `best` that begin from nothing but a placement on `smaller`, from `start`, with all that is left
-// of the session's budget but one evaluation, which is for the result. Returns the best placement of `smaller`.
-// InputError with the position `place` for a name in `without` that is no search.
-Placement search_inside(const Problem& smaller, const Placement& start, const PlacerRequest& request,
-                        std::string_view method, const InnerOptions& options, const std::string& place,
-                        SearchSession& session);
+// The search called `method`: `through` makes the smaller problem, runs the given search on it, and returns the
+// placement of the request's problem that this gives. The inner search is those of `best` that begin from nothing but a
+// placement, with the whole budget but one evaluation, which is for the result; without a budget, with that many moves
+// per op. InputError with the position `place` for a name in `without` that is no search.
+PlacerResult place_inside(const PlacerRequest& request, std::string_view method, const InnerOptions& options,
+                          const std::string& place,
+                          const std::function<Placement(const Placement& start, const InnerSearch& search)>& through);
 
 }  // namespace emplace::search

@@ -4,7 +4,6 @@
 // placements that are worse.
 #include "emplace/problem/grouping.hpp"
 #include "search/methods.hpp"
-#include "search/portfolio/contracted.hpp"
 #include "search/portfolio/inner_search.hpp"
 
 namespace emplace::search {
@@ -26,24 +25,17 @@ void describe(LayeredOptions& o, OptionVisitor& visit) {
 
 PlacerResult place_layered(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<LayeredOptions>(table);
-  const Problem& problem = *request.problem;
-  SearchSession session = inner_session(request, layered_search, options);
-  session.begin();
-  if (session.exhausted() || session.evaluations_left() < 2) return session.result();
-  const auto units = static_cast<std::size_t>(options.units);
-  const Problem grouped = with_groups(problem, make_grouping(problem, GroupingKind::layers, units, table.place()));
-  session.try_out(
-      search_inside(grouped, session.placement(), request, layered_search, options, table.place(), session));
-  session.end_search();
-  return session.result();
+  const auto through = [&](const Placement& start, const InnerSearch& search) {
+    const Problem& problem = *request.problem;
+    const auto units = static_cast<std::size_t>(options.units);
+    return search(with_groups(problem, make_grouping(problem, GroupingKind::layers, units, table.place())), start);
+  };
+  return place_inside(request, layered_search, options, table.place(), through);
 }
 
-// It pays in models of many units where `contracted` does not: of the two ways to a smaller problem, that one is better
-// where it leaves few ops, and after it the units have little to add.
-bool pays(const PlacerRequest& request) {
-  const Problem& problem = *request.problem;
-  return make_grouping(problem, GroupingKind::colocation).count() >= least_merging * default_units &&
-         !joins_pay(problem);
+// Where `contracted` pays too, `best` leaves this one out (by_gain.cpp).
+bool units_pay(const PlacerRequest& request) {
+  return make_grouping(*request.problem, GroupingKind::colocation).count() >= least_merging * default_units;
 }
 
 }  // namespace
@@ -58,7 +50,7 @@ PlacerEntry layered_placer() {
   entry.only_for = Objective::step;
   entry.own_engine = true;
   entry.from_start = true;
-  entry.pays = pays;
+  entry.pays = units_pay;
   entry.place = place_layered;
   return entry;
 }
